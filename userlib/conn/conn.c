@@ -376,6 +376,11 @@ uint64_t ddio_conn_last_rx(const struct ddio_conn *c)
 	return c->last_rx;
 }
 
+uint64_t ddio_conn_receiving(const struct ddio_conn *c)
+{
+	return c->in.have ? c->in.since : 0;
+}
+
 uint64_t ddio_conn_last_tx(const struct ddio_conn *c)
 {
 	return c->last_tx;

@@ -149,6 +149,8 @@ size_t ddio_conn_copied(const struct ddio_conn *conn);
 uint64_t ddio_conn_features(const struct ddio_conn *conn);
 /* Return the time of the last byte received, and sent. */
 uint64_t ddio_conn_last_rx(const struct ddio_conn *conn);
+/* Returns when the header of the message that is being received came, 0 if there is none. */
+uint64_t ddio_conn_receiving(const struct ddio_conn *conn);
 uint64_t ddio_conn_last_tx(const struct ddio_conn *conn);
 const char *ddio_conn_peer(const struct ddio_conn *conn);
 /* Returns this end's address, "" if it is not known; valid until the next call. */

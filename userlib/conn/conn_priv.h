@@ -106,7 +106,7 @@ struct conn_out {
  * @buf: bytes [head, tail) have been received and not yet used; during a turn it is the reactor's
  *	scratch memory, between turns @kept
  * @turn: bytes received in this turn
- * @have: @msg is the header of the message being received
+ * @have: @msg is the header of the message being received, which came at @since
  * @body: the rest of the message, @left bytes, goes to @iov, or nowhere if @niov is 0
  * @iov, @niov, @iov_off: what is left of the user's sink, or of @big
  * @big, @big_cap: memory for a payload too large for @buf; @big_iov: its part not yet filled
@@ -119,7 +119,7 @@ struct conn_in {
 	size_t head, tail, turn;
 	bool have, body, narrow;
 	struct ddio_msg msg;
-	uint64_t left;
+	uint64_t since, left;
 	struct iovec *iov;
 	int niov;
 	size_t iov_off;

@@ -159,6 +159,7 @@ static bool header_take(struct ddio_conn *c, struct conn_frame *f)
 	}
 	in->head += DDIO_WIRE_HEADER_LEN;
 	in->have = true;
+	in->since = ddio_env_now(c->env);
 	return true;
 }
 

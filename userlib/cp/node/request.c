@@ -204,12 +204,13 @@ int request_reply(struct lane *lane, const struct ddio_msg *msg, const void *pay
 	if (!entry)
 		return -EPROTO;
 	request = entry->request;
+	/* It stays under way then, and fails with the lane. */
+	if (request && msg->opcode != request->opcode)
+		return -EPROTO;
 	lane->bulk_request = NULL;
 	tag_put(lane, (uint32_t)msg->tag - 1);
 	if (!request)
 		return 0;
-	if (msg->opcode != request->opcode)
-		return -EPROTO;
 	request->boot = lane->boot;
 	if (msg->status)
 		reply_text(lane, msg, payload, &error);

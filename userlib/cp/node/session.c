@@ -10,6 +10,9 @@
 /* Of so many sessions a thread remembers what its last call on each said. */
 #define THREAD_TEXTS 4
 
+/* A message must be there within so many times the session's timeout. */
+#define CRAWL_TIMES 16
+
 /**
  * struct thread_text - what a thread's last call on a session said
  * @id: the session's; 0: none
@@ -132,6 +135,19 @@ static void watchdog_bark(void *arg)
 		session_watch(s);
 }
 
+/* Returns true if a message comes, but so slowly that it is as good as none. */
+static bool is_crawling(const struct ddio_session *s, const struct alive *alive,
+			const struct ddio_conn *conn, uint64_t now)
+{
+	uint64_t since = ddio_conn_receiving(conn);
+
+	if (!since)
+		return false;
+	if (since < alive->since)
+		since = alive->since;
+	return now - since >= s->timeout_ns * CRAWL_TIMES;
+}
+
 bool alive_check(struct ddio_session *s, struct alive *alive, struct ddio_conn *conn, bool owes)
 {
 	struct ddio_msg ping = { .opcode = DDIO_OP_PING };
@@ -146,7 +162,7 @@ bool alive_check(struct ddio_session *s, struct alive *alive, struct ddio_conn *
 	heard = ddio_conn_last_rx(conn);
 	if (heard < alive->since)
 		heard = alive->since;
-	if (now - heard >= s->timeout_ns)
+	if (now - heard >= s->timeout_ns || is_crawling(s, alive, conn, now))
 		return true;
 	if (now - heard >= s->timeout_ns / 3 && alive->pinged < heard) {
 		ddio_conn_send(conn, &ping, NULL, 0, NULL, 0, NULL);
