@@ -140,9 +140,39 @@ int ns_orphans(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_l
 /* Deletes an orphan whose objects are gone.  -EBUSY: it has a name, or is open. */
 int ns_gone(struct ns *ns, uint64_t ino);
 
-/* rename.c */
+/**
+ * struct ns_way - the way up from a directory
+ * @top: what is looked for; @from: where it begins, 0: it has not begun; @at: the next directory
+ * @moves: struct ns.moves when it began
+ */
+struct ns_way {
+	uint64_t top, from, at, moves;
+	uint32_t depth;
+};
+
+/**
+ * struct ns_climb - what a rename that takes several turns has found out; the caller owns it
+ * @go_on: set by the caller: @waits is over, the next turn is due; not called from inside ns_rename()
+ * @way: to the root, from the new place and, if two are exchanged, from the old one
+ * @tries: how often one of them has begun again; @steps: left in this turn
+ * @waits: for the rename that keeps directories where they are; @link: in struct ns.held_up
+ */
+struct ns_climb {
+	void (*go_on)(struct ns_climb *climb);
+	struct ns_way way[2];
+	uint32_t tries, steps;
+	bool waits;
+	struct ddio_list link;
+};
+
+/*
+ * rename.c.  @climb: all zero but @go_on the first time; NULL: everything is done in one turn.  -EINPROGRESS: call it
+ * again in another turn, or when @climb->go_on() is called if @climb->waits; nothing has changed.
+ */
 int ns_rename(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_rename *x,
-	      struct ns_left *left);
+	      struct ns_climb *climb, struct ns_left *left);
+/* Nobody wants that rename any more. */
+void ns_rename_give_up(struct ns *ns, struct ns_climb *climb);
 
 /* xattr.c.  *value: free(). */
 int ns_getxattr(struct ns *ns, uint64_t ino, const char *name, uint8_t **value, uint32_t *len);

@@ -40,6 +40,8 @@ enum {
  * @grace: when orphans and locks no longer wait for them
  * @nmounts: of these; @bounds: how many mounts and results there may be, the reactor's
  *	or @own
+ * @moves: how often a directory has changed its place; @climber: the rename that keeps them where they are, or NULL;
+ *	@held_up: struct ns_climb: those that wait for it
  * @removed: what others than files were when they were removed, the last ones of them: programs that still have
  *	one open may ask; @nremoved: so far
  */
@@ -63,6 +65,9 @@ struct ns {
 	struct bounds *bounds, own;
 	uint32_t before;
 	uint64_t grace;
+	uint64_t moves;
+	const struct ns_climb *climber;
+	struct ddio_list held_up;
 	struct inode *removed;
 	uint64_t nremoved;
 	struct ddio_timer timer; /* of mounts without a connection, and of the grace */
@@ -133,6 +138,17 @@ int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e);
 /* Adds an entry with the next cookie, or (@e->cookie not 0) replaces one; @dir must be stored then. */
 int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry *e);
 int ns_leave(struct ns *ns, struct inode *dir, const char *name, uint64_t cookie);
+
+/*
+ * climb.c: returns 1 if directory @top is @dir or above it, 0, -errno, or -EINPROGRESS: the way has not been gone to its
+ * end, and the same must be asked in another turn.
+ */
+int ns_is_above(struct ns *ns, struct ns_climb *climb, struct ns_way *way, uint64_t top,
+		uint64_t dir);
+/* A directory is about to change its place: 0, or -EINPROGRESS: it waits, and @climb->go_on() follows. */
+int ns_climb_moves(struct ns *ns, struct ns_climb *climb);
+/* The rename is over, however it ended. */
+void ns_climb_end(struct ns *ns, struct ns_climb *climb);
 
 /* remove.c */
 /* Takes a name away.  Without its last one the inode is deleted, or left with its objects: *left. */

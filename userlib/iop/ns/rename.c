@@ -7,11 +7,13 @@
 
 /**
  * struct renaming - the inodes and entries involved
+ * @climb: whether a directory would move into itself
  * @to: the target directory: @other, or @from if it is the same
  * @e, @in: what is renamed; @old, @gone: what had the new name, if @any
  */
 struct renaming {
 	const struct ddio_msg_fs_rename *x;
+	struct ns_climb *climb;
 	struct inode from, other, *to;
 	struct ns_entry e, old;
 	struct inode in, gone;
@@ -24,27 +26,6 @@ static void renaming_free(struct renaming *r)
 	inode_free(&r->other);
 	inode_free(&r->in);
 	inode_free(&r->gone);
-}
-
-/* Returns 1 if directory @top is @dir or above it, else 0 or -errno. */
-static int is_above(struct ns *ns, uint64_t top, uint64_t dir)
-{
-	struct inode in;
-	uint32_t depth;
-	int ret;
-
-	for (depth = 0; depth < NS_DEPTH_MAX; depth++) {
-		if (dir == top)
-			return 1;
-		if (dir == DDIO_FS_ROOT)
-			return 0;
-		ret = ns_load_dir(ns, dir, &in);
-		dir = in.parent;
-		inode_free(&in);
-		if (ret)
-			return ret;
-	}
-	return -EUCLEAN;
 }
 
 static int load_named(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e,
@@ -77,9 +58,11 @@ static int renaming_load(struct ns *ns, struct renaming *r)
 }
 
 /* Checks that a directory does not move into itself. */
-static int check_circle(struct ns *ns, const struct inode *moved, uint64_t into)
+static int check_circle(struct ns *ns, const struct renaming *r, const struct inode *moved,
+			uint64_t into)
 {
-	int ret = S_ISDIR(moved->mode) ? is_above(ns, moved->ino, into) : 0;
+	struct ns_way *way = &r->climb->way[moved == &r->gone];
+	int ret = S_ISDIR(moved->mode) ? ns_is_above(ns, r->climb, way, moved->ino, into) : 0;
 
 	return ret > 0 ? -EINVAL : ret;
 }
@@ -96,11 +79,11 @@ static int renaming_check(struct ns *ns, const struct renaming *r)
 	/* Two names of one inode, or the same name: POSIX has nothing done. */
 	if (r->any && r->in.ino == r->gone.ino)
 		return 0;
-	ret = r->to == &r->from ? 0 : check_circle(ns, &r->in, x->new_parent);
+	ret = r->to == &r->from ? 0 : check_circle(ns, r, &r->in, x->new_parent);
 	if (ret || !r->any)
 		return ret;
 	if (x->flags & DDIO_FS_RENAME_EXCHANGE)
-		return r->to == &r->from ? 0 : check_circle(ns, &r->gone, x->parent);
+		return r->to == &r->from ? 0 : check_circle(ns, r, &r->gone, x->parent);
 	if (S_ISDIR(r->in.mode) && !S_ISDIR(r->gone.mode))
 		return -ENOTDIR;
 	if (!S_ISDIR(r->in.mode) && S_ISDIR(r->gone.mode))
@@ -120,6 +103,14 @@ static int moved(struct ns *ns, struct inode *in, struct inode *from, struct ino
 	}
 	ns_touch(ns, in, false);
 	return ns_store(ns, in);
+}
+
+/* Returns true if a directory is to be in another one than before. */
+static bool moves(const struct renaming *r)
+{
+	return r->to != &r->from &&
+	       (S_ISDIR(r->in.mode) ||
+		(r->x->flags & DDIO_FS_RENAME_EXCHANGE && S_ISDIR(r->gone.mode)));
 }
 
 static int exchange(struct ns *ns, struct renaming *r)
@@ -163,6 +154,9 @@ static int rename_all(struct ns *ns, struct renaming *r, struct ns_left *left)
 		ret = renaming_check(ns, r);
 	if (ret || (r->any && r->in.ino == r->gone.ino))
 		return ret;
+	ret = moves(r) ? ns_climb_moves(ns, r->climb) : 0;
+	if (ret)
+		return ret;
 	ret = r->x->flags & DDIO_FS_RENAME_EXCHANGE ? exchange(ns, r) : replace(ns, r, left);
 	if (ret)
 		return ret;
@@ -174,36 +168,54 @@ static int rename_all(struct ns *ns, struct renaming *r, struct ns_left *left)
 	return ns_store(ns, r->to);
 }
 
-int ns_rename(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_rename *x,
-	      struct ns_left *left)
+static int rename_once(struct ns *ns, struct ns_mount *mount, struct renaming *r,
+		       struct ns_left *left)
 {
-	const struct ns_who who = { mount, x->seq };
-	struct renaming *r;
+	const struct ns_who who = { mount, r->x->seq };
 	uint64_t result;
 	bool again;
-	int ret;
+	int ret = ns_begin_once(ns, &who, &result, &again);
 
-	memset(left, 0, sizeof(*left));
-	if (ns_is_dot(x->name) || ns_is_dot(x->new_name))
-		return -EINVAL;
-	ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret)
 		return ret;
 	if (again)
 		return ns_left_again(ns, result, left);
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return ns_end_once(ns, &who, result, -ENOMEM);
-	r->x = x;
 	kv_adds(ns->kv);
 	ret = rename_all(ns, r, left);
 	result = left->any ? r->gone.ino : 0;
-	ret = ns_end_once(ns, &who, result, ret);
-	renaming_free(r);
+	return ns_end_once(ns, &who, result, ret);
+}
+
+int ns_rename(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_rename *x,
+	      struct ns_climb *climb, struct ns_left *left)
+{
+	struct ns_climb here = { .tries = 0 };
+	struct renaming *r;
+	int ret = -ENOMEM;
+
+	memset(left, 0, sizeof(*left));
+	if (ns_is_dot(x->name) || ns_is_dot(x->new_name))
+		return -EINVAL;
+	r = calloc(1, sizeof(*r));
+	if (r) {
+		r->x = x;
+		r->climb = climb ? climb : &here;
+		r->climb->steps = climb ? (uint32_t)ns->bounds->at[BOUND_CLIMBED].limit
+					: UINT32_MAX;
+		ret = rename_once(ns, mount, r, left);
+		renaming_free(r);
+	}
 	free(r);
+	if (climb && ret != -EINPROGRESS)
+		ns_climb_end(ns, climb);
 	if (ret) {
 		ddio_file_record_free(&left->rec);
 		left->any = false;
 	}
 	return ret;
+}
+
+void ns_rename_give_up(struct ns *ns, struct ns_climb *climb)
+{
+	ns_climb_end(ns, climb);
 }

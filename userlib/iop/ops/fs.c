@@ -180,15 +180,59 @@ int serve_fs_unlink(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int serve_fs_rename(struct server_request *req, const void *payload)
-{
+/**
+ * struct rename_job - a rename: server_request.data
+ * @mount: that of the connection when it came
+ * @post: its next turn, after one that has not gone all of a long way up
+ */
+struct rename_job {
+	struct ddio_post post;
+	struct server_request *req;
+	struct ns_mount *mount;
 	struct ddio_msg_fs_rename x;
+	struct ns_climb climb;
+};
+
+static void rename_go_on(struct ns_climb *climb)
+{
+	struct rename_job *job = ddio_container_of(climb, struct rename_job, climb);
+
+	ddio_env_post(job->req->reactor->env, &job->post);
+}
+
+static void rename_turn(void *arg)
+{
+	struct rename_job *job = arg;
+	struct server_request *req = job->req;
 	struct ns_left left;
 	int err;
 
-	FS_DECODE(req, payload, fs_rename, &x, "directories, names or flags");
-	err = ns_rename(fs_ns(req), fs_mount(req), &x, &left);
-	return fs_reply_left(req, err, &left, "renaming");
+	if (!req->client || req->reactor->stopping || fs_mount(req) != job->mount) {
+		ns_rename_give_up(fs_ns(req), &job->climb);
+		server_fail(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
+		return;
+	}
+	err = ns_rename(fs_ns(req), job->mount, &job->x, &job->climb, &left);
+	if (err != -EINPROGRESS)
+		fs_reply_left(req, err, &left, "renaming");
+	else if (!job->climb.waits)
+		rename_go_on(&job->climb);
+}
+
+int serve_fs_rename(struct server_request *req, const void *payload)
+{
+	struct rename_job *job = calloc(1, sizeof(*job));
+	int err = job ? ddio_get_fs_rename(payload, req->msg.length, &job->x) : -ENOMEM;
+
+	req->data = job;
+	if (err)
+		return server_fail_decode(req, err, "directories, names or flags");
+	job->req = req;
+	job->mount = fs_mount(req);
+	job->post = (struct ddio_post){ .fn = rename_turn, .arg = job };
+	job->climb.go_on = rename_go_on;
+	rename_turn(job);
+	return 0;
 }
 
 int serve_fs_readlink(struct server_request *req, const void *payload)

@@ -259,7 +259,7 @@ static void test_again(void)
 	CU_ASSERT_EQUAL(ns_append(t.ns, a, &more, true, &at, &in), -EAGAIN);
 	inode_free(&in);
 	for (round = 0; round < 2; round++) {
-		CU_ASSERT_EQUAL(ns_rename(t.ns, a, &rn, &left), 0);
+		CU_ASSERT_EQUAL(ns_rename(t.ns, a, &rn, NULL, &left), 0);
 		CU_ASSERT_FALSE(left.any);
 	}
 	CU_ASSERT_EQUAL(results(&t), 4);

@@ -212,7 +212,7 @@ static inline int nst_rename(struct nst *t, uint64_t parent, const char *name, u
 
 	snprintf(x.name, sizeof(x.name), "%s", name);
 	snprintf(x.new_name, sizeof(x.new_name), "%s", new_name);
-	ret = ns_rename(t->ns, NULL, &x, &left);
+	ret = ns_rename(t->ns, NULL, &x, NULL, &left);
 	ddio_file_record_free(&left.rec);
 	return ret;
 }

@@ -152,6 +152,8 @@ static void mended(struct ns *ns, const struct ns_check *c)
 	if (ns->limit < c->above + NS_RESERVE)
 		ns->limit = c->above + NS_RESERVE;
 	ns->reserving = ns->limit;
+	/* Directories may have been found, or cut off. */
+	ns->moves++;
 	if (c->pass == NR_PASSES)
 		ns->count = c->index.n;
 }
