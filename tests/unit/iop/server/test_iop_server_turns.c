@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Work of the name space that takes many turns, as connections see it. */
+#include "iop/ns/priv.h"
+#include "tests/unit/iop/server/server_world.h"
+
+enum { TN_DEPTH = 400 };
+
+static void tn_attach(struct sc *c, uint8_t id)
+{
+	struct ddio_msg_fs_attach x = { .mount = { id }, .flags = DDIO_FS_ATTACH_TOLD };
+
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_ATTACH, fs_attach, &x), DDIO_ST_OK);
+}
+
+static struct sc *tn_mount(struct sw *sw, uint8_t id)
+{
+	struct sc *c = sc_new(sw, 0);
+
+	tn_attach(c, id);
+	return c;
+}
+
+static uint64_t tn_mkdir(struct sc *c, uint64_t parent, const char *name)
+{
+	struct ddio_msg_fs_make x = { .parent = parent, .mode = S_IFDIR | 0755 };
+	struct ddio_msg_fs_opened out;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_MAKE, fs_make, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(c->data, c->len, &out), 0);
+	ddio_fs_opened_free(&out);
+	return out.attr.ino;
+}
+
+/* Returns whether the root has the name. */
+static bool tn_is_in_root(struct sc *c, const char *name)
+{
+	struct ddio_msg_fs_name x = { .parent = DDIO_FS_ROOT };
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	return SC_CALL(c, FS_LOOKUP, fs_name, &x) == DDIO_ST_OK;
+}
+
+/**
+ * struct tn_deep - a chain of directories, whose end is far below the root, and another one in the root, "a"
+ * @deepest: the end
+ */
+struct tn_deep {
+	struct sw *sw;
+	struct sc *c;
+	struct bound *climbed;
+	uint64_t deepest;
+};
+
+static void tn_deep_begin(struct tn_deep *d)
+{
+	uint32_t i;
+
+	d->sw = sw_new(NULL);
+	d->c = tn_mount(d->sw, 1);
+	d->climbed = &d->sw->iop->reactors[0].bounds.at[BOUND_CLIMBED];
+	d->climbed->limit = 1;
+	CU_ASSERT_NOT_EQUAL(tn_mkdir(d->c, DDIO_FS_ROOT, "a"), 0);
+	d->deepest = tn_mkdir(d->c, DDIO_FS_ROOT, "b");
+	for (i = 0; i < TN_DEPTH; i++)
+		d->deepest = tn_mkdir(d->c, d->deepest, "d");
+}
+
+static void tn_send_rename(const struct tn_deep *d, struct sc *c)
+{
+	struct ddio_msg_fs_rename x = {
+		.parent = DDIO_FS_ROOT, .new_parent = d->deepest, .name = "a", .new_name = "a"
+	};
+	uint8_t buf[256];
+	ssize_t len = ddio_put_fs_rename(buf, sizeof(buf), &x);
+
+	CU_ASSERT_FATAL(len > 0);
+	sc_send(c, DDIO_OP_FS_RENAME, buf, (size_t)len, NULL, 0);
+}
+
+/* Who asks during a long rename is answered first. */
+static void test_rename_others(void)
+{
+	struct tn_deep d;
+	uint32_t asked;
+
+	tn_deep_begin(&d);
+	asked = d.c->replies;
+	tn_send_rename(&d, d.c);
+	sc_send(d.c, DDIO_OP_PING, NULL, 0, NULL, 0);
+	CU_ASSERT(sc_wait(d.c, asked + 2));
+	CU_ASSERT_EQUAL(d.c->opcode, DDIO_OP_FS_RENAME);
+	CU_ASSERT_EQUAL(d.c->status, DDIO_ST_OK);
+	CU_ASSERT(d.climbed->hits >= TN_DEPTH);
+	CU_ASSERT_FALSE(tn_is_in_root(d.c, "a"));
+	sc_free(d.c);
+	sw_free(d.sw);
+}
+
+/* Has a rename go all its way, and wait then for another one, @first, that keeps directories where they are. */
+static void tn_hold(const struct tn_deep *d, struct sc *c, struct ns_climb *first)
+{
+	struct ns *ns = d->sw->iop->ns;
+
+	ns->climber = first;
+	tn_send_rename(d, c);
+	sw_run(d->sw, 100 * MS);
+	CU_ASSERT_FALSE_FATAL(ddio_list_empty(&ns->held_up));
+}
+
+/* Whose connection ends does not have it done, and nothing waits for it. */
+static void test_rename_gone(void)
+{
+	struct ns_climb first = { .tries = 0 };
+	struct tn_deep d;
+	struct sc *gone;
+
+	tn_deep_begin(&d);
+	gone = tn_mount(d.sw, 2);
+	tn_hold(&d, gone, &first);
+	ddio_conn_close(gone->conn, false);
+	sw_run(d.sw, 100 * MS);
+	ns_climb_end(d.sw->iop->ns, &first);
+	sw_run(d.sw, 100 * MS);
+	CU_ASSERT(ddio_list_empty(&d.sw->iop->ns->held_up));
+	CU_ASSERT(tn_is_in_root(d.c, "a"));
+	free(gone);
+	sc_free(d.c);
+	sw_free(d.sw);
+}
+
+/* It goes on when the other one has ended. */
+static void test_rename_held(void)
+{
+	struct ns_climb first = { .tries = 0 };
+	struct tn_deep d;
+	uint32_t asked;
+
+	tn_deep_begin(&d);
+	asked = d.c->replies;
+	tn_hold(&d, d.c, &first);
+	CU_ASSERT_EQUAL(d.c->replies, asked);
+	ns_climb_end(d.sw->iop->ns, &first);
+	CU_ASSERT(sc_wait(d.c, asked + 1));
+	CU_ASSERT_EQUAL(d.c->status, DDIO_ST_OK);
+	CU_ASSERT_FALSE(tn_is_in_root(d.c, "a"));
+	sc_free(d.c);
+	sw_free(d.sw);
+}
+
+/* The node stops in the middle of one: it says so, and has not done it. */
+static void test_rename_stop(void)
+{
+	struct ns_climb first = { .tries = 0 };
+	struct tn_deep d;
+	uint32_t asked;
+	int i;
+
+	tn_deep_begin(&d);
+	asked = d.c->replies;
+	tn_hold(&d, d.c, &first);
+	ddio_iop_stop(d.sw->iop);
+	sw_run(d.sw, MS);
+	ns_climb_end(d.sw->iop->ns, &first);
+	for (i = 0; i < 100 && !d.sw->stopped; i++)
+		sw_run(d.sw, 100 * MS);
+	CU_ASSERT_EQUAL_FATAL(d.sw->stopped, 1);
+	ddio_iop_free(d.sw->iop);
+	CU_ASSERT_EQUAL(d.c->replies, asked + 1);
+	CU_ASSERT_EQUAL(d.c->opcode, DDIO_OP_FS_RENAME);
+	CU_ASSERT_EQUAL(d.c->status, DDIO_ST_SHUTDOWN);
+	sc_free(d.c);
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(d.sw), 0);
+	d.c = tn_mount(d.sw, 1);
+	CU_ASSERT(tn_is_in_root(d.c, "a"));
+	sc_free(d.c);
+	sw_free(d.sw);
+}
+
+static const struct ut_case cases[] = {
+	{ "a long rename: others are answered", test_rename_others },
+	{ "a long rename: after another", test_rename_held },
+	{ "a long rename: its connection ends", test_rename_gone },
+	{ "a long rename: the node stops", test_rename_stop },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "turns", cases } };
+
+	return ut_run("iop_server_turns", suites, 1);
+}
