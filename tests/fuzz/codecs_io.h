@@ -6,7 +6,7 @@
 #ifndef DDIO_TEST_CODECS_IO_H
 #define DDIO_TEST_CODECS_IO_H
 
-#include "proto/crowd.h"
+#include "tests/fuzz/codecs_crowd.h"
 #include "tests/fuzz/codecs_rnd.h"
 
 static inline void gen_hello(struct rnd *r, struct ddio_msg_hello *x)
@@ -226,7 +226,7 @@ static inline void gen_crowd_of(struct rnd *r, struct ddio_crowd *x, uint32_t ki
 		gen_row(r, part, e, n);
 	for (i = 0; i < n && !row; i++)
 		gen_part(r, &part[i], kind);
-	if (crowd_all(&all, part, n))
+	if (crowd_of(&all, part, n))
 		abort();
 	len = ddio_put_crowd(NULL, 0, &all);
 	buf = rnd_array((size_t)len, 1);
@@ -243,7 +243,7 @@ static inline void gen_crowd_of(struct rnd *r, struct ddio_crowd *x, uint32_t ki
 static inline void gen_crowd(struct rnd *r, struct ddio_crowd *x)
 {
 	gen_crowd_of(r, x, 2 + (uint32_t)rnd_below(r, DDIO_PART_VIEW - 1),
-		     1 + (uint32_t)rnd_below(r, 40));
+		     1 + (uint32_t)rnd_below(r, CROWD_OF_MAX));
 }
 
 static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)

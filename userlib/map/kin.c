@@ -5,6 +5,22 @@
 #include <string.h>
 #include "map/kin.h"
 
+/* Returns the shift of process @i of the family, from its description. */
+static void kin_shift_of(const struct ddio_kin *kin, uint32_t i, uint64_t *offset, uint64_t *skip)
+{
+	uint32_t l;
+
+	*offset = kin->offset;
+	*skip = kin->skip;
+	for (l = 0; l < kin->rows.nlevels; l++) {
+		const struct ddio_family_level *level = &kin->rows.level[l];
+
+		*offset += i % level->count * level->offset;
+		*skip += i % level->count * level->skip;
+		i /= level->count;
+	}
+}
+
 /* Copies @n entries of @size bytes to @room.  Returns them, or NULL. */
 static void *room_copy(struct ddio_kin_room *room, const void *entries, uint64_t n, size_t size)
 {

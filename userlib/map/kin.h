@@ -50,23 +50,6 @@ static inline uint64_t kin_size(const struct ddio_kin *kin)
 	return n;
 }
 
-/* Returns the shift of process @i of the family, from its description. */
-static inline void kin_shift_of(const struct ddio_kin *kin, uint32_t i, uint64_t *offset,
-				uint64_t *skip)
-{
-	uint32_t l;
-
-	*offset = kin->offset;
-	*skip = kin->skip;
-	for (l = 0; l < kin->rows.nlevels; l++) {
-		const struct ddio_family_level *level = &kin->rows.level[l];
-
-		*offset += i % level->count * level->offset;
-		*skip += i % level->count * level->skip;
-		i /= level->count;
-	}
-}
-
 /**
  * struct ddio_kin_room - memory for one description
  * @entries: free() it in the end

@@ -11,9 +11,6 @@
 /* Makes a crowd of one member; @part must outlive it.  Return: 0 or -ENOMEM. */
 int ddio_crowd_one(struct ddio_crowd *crowd, uint32_t rank, const struct ddio_part *part);
 
-/* Makes a crowd of @n members, in the order of their ranks from 0 on.  Return: 0 or -ENOMEM. */
-int crowd_all(struct ddio_crowd *crowd, const struct ddio_part *part, uint32_t n);
-
 /**
  * ddio_crowd_join - joins encoded crowds, one after the other in any order, whose ranks are neighbours
  * @crowd: result, also to be freed after an error

@@ -348,25 +348,3 @@ int ddio_crowd_one(struct ddio_crowd *crowd, uint32_t rank, const struct ddio_pa
 	};
 	return crowd_emit(crowd, &kin);
 }
-
-int crowd_all(struct ddio_crowd *crowd, const struct ddio_part *part, uint32_t n)
-{
-	struct joiner j = { .crowd = crowd };
-	struct ddio_crowd one;
-	uint32_t i;
-	int err = 0;
-
-	memset(crowd, 0, sizeof(*crowd));
-	for (i = 0; i < n && !err; i++) {
-		struct ddio_kin kin = { .part = &part[i] };
-
-		one = (struct ddio_crowd){ .first = i,
-					   .nmembers = 1,
-					   .kind = part[0].kind,
-					   .n = 1,
-					   .kin = &kin,
-					   .entries = part[i].n };
-		err = join_crowd(&j, &one);
-	}
-	return err ? err : join_end(&j);
-}

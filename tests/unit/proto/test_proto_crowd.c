@@ -359,7 +359,7 @@ static uint32_t families(struct members *m, uint32_t n)
 	struct crowd_traffic t;
 	uint32_t found;
 
-	CU_ASSERT_EQUAL(crowd_all(&crowd, m->part, n), 0);
+	CU_ASSERT_EQUAL(crowd_of(&crowd, m->part, n), 0);
 	found = crowd.n;
 	check(m, n, &crowd);
 	ddio_crowd_free(&crowd);

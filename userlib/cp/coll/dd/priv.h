@@ -24,6 +24,7 @@ struct dd_lane {
 
 /**
  * struct dd - op->priv
+ * @nasked: nodes that are asked, once that is known: @reached
  * @left: reactors that are not done
  * @moved: bytes received, or handed out to be sent
  * @seen: blocks for which that is so
@@ -38,12 +39,12 @@ struct dd {
 	struct ddio_op *op;
 	struct attach_job attach;
 	struct dd_lane *lanes;
-	uint32_t nlanes, nnodes;
+	uint32_t nlanes, nnodes, nasked;
 	uint32_t left;
 	uint64_t moved;
 	struct blockset seen;
 	uint32_t sends;
-	bool stopping, launched, may_scatter;
+	bool stopping, launched, may_scatter, reached;
 	struct request_set joining;
 	struct ddio_membership **membership;
 };
@@ -64,7 +65,7 @@ static inline void dd_lane_unbusy(struct dd_lane *dl)
 }
 
 /* reach.c */
-/* Finds out which nodes are asked, from the bounds of what is wanted; returns their number. */
+/* Finds out, once, which nodes are asked, from the bounds of what is wanted; returns their number. */
 uint32_t dd_reach(struct dd *dd);
 /* Has the operation wait for nobody who is not asked. */
 void dd_reach_only(struct dd *dd);

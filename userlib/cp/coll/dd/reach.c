@@ -22,16 +22,20 @@ static uint64_t mark_nodes(const struct ddio_op *op)
 
 uint32_t dd_reach(struct dd *dd)
 {
-	uint64_t mark = mark_nodes(dd->op);
-	uint32_t i, n = 0;
+	uint64_t mark;
+	uint32_t i;
 
+	if (dd->reached)
+		return dd->nasked;
+	dd->reached = true;
+	mark = mark_nodes(dd->op);
 	for (i = 0; i < dd->nlanes; i++) {
 		struct dd_lane *dl = &dd->lanes[i];
 
 		dl->asked = dl->lane->node->lanes[0]->mark == mark;
-		n += dl->asked && i < dd->nnodes;
+		dd->nasked += dl->asked && i < dd->nnodes;
 	}
-	return n;
+	return dd->nasked;
 }
 
 void dd_reach_only(struct dd *dd)
