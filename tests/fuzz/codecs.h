@@ -177,6 +177,7 @@ static const struct carried carried[] = { { DDIO_OP_HELLO, "hello", NULL },
 					  { DDIO_OP_COLL_ABORT, "coll_abort", NULL },
 					  { DDIO_OP_JOINT, "joint", NULL },
 					  { DDIO_OP_COLL_JOIN, "coll_join", NULL },
+					  { DDIO_OP_COLL_AGAIN, NULL, NULL }, /* bytes: past.h */
 					  { DDIO_OP_GROUP_JOIN, "group_join", NULL },
 					  { DDIO_OP_GROUP_TABLE, "group_table", NULL },
 					  { DDIO_OP_FAN_IN, "fan", NULL },
@@ -185,6 +186,7 @@ static const struct carried carried[] = { { DDIO_OP_HELLO, "hello", NULL },
 					  { DDIO_OP_EXCHANGE, "exchange", NULL },
 					  { DDIO_OP_COUNTER_IN, "counter", NULL },
 					  { DDIO_OP_COUNTER_OUT, "counter", NULL },
+					  { DDIO_OP_FAN_AGAIN, "fan", NULL },
 					  CARRIED_FS };
 
 #define NCARRIED (sizeof(carried) / sizeof(carried[0]))

@@ -5,6 +5,7 @@
  * make a decoder hold more than a small multiple of its length.
  */
 #include <sanitizer/allocator_interface.h>
+#include "proto/past/past.h"
 #include "tests/fuzz/codecs.h"
 
 /* A table of addresses, two bytes each at least, is the worst. */
@@ -53,6 +54,52 @@ static void try_codec(const struct codec *c, const uint8_t *data, size_t size)
 	c->free(&x);
 }
 
+/* Sends what was read on to another end; returns whether that reads the same. */
+static bool passed_on(struct ddio_past *from, struct ddio_past *to, const void *data, size_t len)
+{
+	struct ddio_past_code code;
+	const void *got;
+	uint8_t *buf;
+	size_t n;
+	bool same;
+
+	ddio_past_put(from, data, len, &code);
+	buf = malloc(code.len + len);
+	check(buf);
+	memcpy(buf, code.bytes, code.len);
+	if (code.whole && len)
+		memcpy(buf + code.len, data, len);
+	same = !ddio_past_get(to, buf, code.len + (code.whole ? len : 0), &got, &n) && n == len &&
+	       (!len || !memcmp(got, data, len));
+	free(buf);
+	return same;
+}
+
+/* A stream of messages as what differs, a byte of length before each. */
+static void try_past(const uint8_t *data, size_t size)
+{
+	size_t before = __sanitizer_get_current_allocated_bytes(), n, len, held;
+	struct ddio_past past = { 0 }, from = { 0 }, to = { 0 };
+	const void *got;
+
+	for (; size; data += n, size -= n) {
+		n = data[0];
+		data++;
+		size--;
+		n = n < size ? n : size;
+		if (ddio_past_get(&past, data, n, &got, &len))
+			continue;
+		check(len <= DDIO_PAST_BYTES + n);
+		held = __sanitizer_get_current_allocated_bytes() - before;
+		check(held <= 6 * DDIO_PAST_BYTES + SLACK && past.n <= DDIO_PAST_ENTRIES);
+		check(passed_on(&from, &to, got, len));
+	}
+	ddio_past_clear(&past);
+	ddio_past_clear(&from);
+	ddio_past_clear(&to);
+	check(__sanitizer_get_current_allocated_bytes() == before);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *payload = data + DDIO_WIRE_HEADER_LEN;
@@ -75,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (carried[i].opcode == msg.opcode && c)
 			try_codec(c, payload, len);
 	}
+	if (msg.opcode == DDIO_OP_COLL_AGAIN)
+		try_past(payload, len);
 	if (msg.opcode == DDIO_OP_PING) /* no message of its own */
 		try_codec(codec_find("part"), payload, len);
 	return 0;

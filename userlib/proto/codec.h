@@ -30,6 +30,9 @@ void code_record(struct ddio_coder *c, struct ddio_file_record *rec);
 /* A reader puts an array into @array; NULL: allocates it.  After an error @part must be freed. */
 void code_part(struct ddio_coder *c, struct ddio_part *part, struct ddio_array *array);
 
+/* Codes a number of as many bytes as it needs, seven bits in each. */
+void code_number(struct ddio_coder *c, uint64_t *v);
+
 /* Reads a crowd, of which bytes may be left over.  After an error nothing is allocated. */
 int crowd_read(const void *buf, size_t len, struct ddio_crowd *crowd, size_t *used);
 /* After an error @crowd must be freed. */

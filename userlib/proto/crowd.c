@@ -67,7 +67,7 @@ static void write_number(struct ddio_coder *c, uint64_t v)
 	ddio_wr_bytes(&c->w, bytes, n);
 }
 
-static void code_number(struct ddio_coder *c, uint64_t *v)
+void code_number(struct ddio_coder *c, uint64_t *v)
 {
 	if (c->reading)
 		*v = read_number(c);

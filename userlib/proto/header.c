@@ -75,6 +75,7 @@ static const struct op_info ops[] = {
 	OP(COLL_ABORT, SMALL, 0),
 	OP(JOINT, SMALL, SMALL),
 	OP(COLL_JOIN, SMALL, SMALL),
+	OP(COLL_AGAIN, LARGE, 0),
 
 	OP(FS_ATTACH, SMALL, SMALL),
 	OP(FS_LOOKUP, SMALL, SMALL),
@@ -121,6 +122,7 @@ static const struct op_info ops[] = {
 	BULK_OUT(EXCHANGE, EXCHANGE, 0),
 	OP(COUNTER_IN, SMALL, 0),
 	OP(COUNTER_OUT, SMALL, 0),
+	OP(FAN_AGAIN, LARGE, 0),
 };
 
 static const struct op_info *op_find(uint32_t opcode)

@@ -26,13 +26,14 @@
 #define DDIO_FEATURE_VIEW 0x200ull  /* COLL_START: parts may be views */
 #define DDIO_FEATURE_FAMILY \
 	0x400ull /* COLL_START: members whose views differ by a shift are told once */
-#define DDIO_FEATURE_LEASE 0x800ull /* FS_LEASE, FS_RECALL; FS_WROTE by the holder of a lease */
-#define DDIO_FEATURE_LAST 0x1000ull /* FS_READDIR with LAST */
+#define DDIO_FEATURE_LEASE 0x800ull  /* FS_LEASE, FS_RECALL; FS_WROTE by the holder of a lease */
+#define DDIO_FEATURE_LAST 0x1000ull  /* FS_READDIR with LAST */
+#define DDIO_FEATURE_AGAIN 0x2000ull /* FAN_AGAIN, COLL_AGAIN */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
-	 DDIO_FEATURE_LAST)
+	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -97,6 +98,7 @@ enum ddio_opcode {
 	DDIO_OP_COLL_ABORT = 71, /* a member gives up; the I/O processor tells all others */
 	DDIO_OP_JOINT = 72,	 /* to reactor 0: send the group's joint, if this is one machine */
 	DDIO_OP_COLL_JOIN = 73,	 /* to reactor 0: for this operation my memory is in the joint */
+	DDIO_OP_COLL_AGAIN = 74, /* as COLL_START, told as what differs from earlier ones */
 
 	/* the file system: to the name space's I/O processor, see Documentation/filesystem.rst */
 	DDIO_OP_FS_ATTACH = 128, /* this connection belongs to mount m */
@@ -147,6 +149,7 @@ enum ddio_opcode {
 	DDIO_OP_EXCHANGE = 101,	   /* two-phase permutation: bulk */
 	DDIO_OP_COUNTER_IN = 102,  /* towards rank 0 of the tree: a request to a shared counter */
 	DDIO_OP_COUNTER_OUT = 103, /* from it: the answer */
+	DDIO_OP_FAN_AGAIN = 104,   /* as FAN_IN, its data told as what differs from earlier ones */
 };
 
 /*
@@ -207,7 +210,7 @@ enum ddio_status {
 #define DDIO_MAX_TEXT 512	      /* error texts */
 #define DDIO_MAX_ADDR 128	      /* "host:port" */
 #define DDIO_MAX_BULK (32u << 20)     /* data of one message */
-#define DDIO_MAX_PAYLOAD (256u << 20) /* COLL_START, FAN_IN, FAN_OUT */
+#define DDIO_MAX_PAYLOAD (256u << 20) /* COLL_START, COLL_AGAIN, FAN_IN, FAN_AGAIN, FAN_OUT */
 #define DDIO_MAX_SMALL (1u << 20)     /* any other payload without bulk */
 #define DDIO_MAX_BATCH 4096u	      /* entries of a list in one message */
 #define DDIO_MAX_FILE (1ull << 62)

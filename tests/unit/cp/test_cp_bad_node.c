@@ -6,6 +6,7 @@
 #include <errno.h>
 #include "conn/conn.h"
 #include "cp/cp.h"
+#include "proto/past/past.h"
 #include "tests/unit/cp/cp_world.h"
 
 enum { BLOCK = 512, BLOCKS = 8, BYTES = BLOCK * BLOCKS, DISK_COUNT = 2 };
@@ -48,6 +49,7 @@ struct fake {
 	struct cp_world *w;
 	struct ddio_env *env;
 	struct ddio_conn *conn;
+	struct ddio_past past;
 	struct ddio_listener *listener;
 	enum sin sin;
 	uint32_t handle;
@@ -271,6 +273,7 @@ static int fake_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 {
 	struct fake *k = ctx;
 	struct ddio_msg_attach at;
+	size_t len;
 
 	if (k->silent)
 		return 0;
@@ -293,6 +296,11 @@ static int fake_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 			fake_send(k, DDIO_OP_NS_CREATE, 1, "", 0);
 		fake_start(k, payload, msg->length);
 		break;
+	case DDIO_OP_COLL_AGAIN:
+		CU_ASSERT_EQUAL(ddio_past_get(&k->past, payload, msg->length, &payload, &len), 0);
+		return fake_message(
+			ctx, &(struct ddio_msg){ .opcode = DDIO_OP_COLL_START, .length = len },
+			payload);
 	case DDIO_OP_COLL_PIECE:
 		if (++k->pieces == BLOCKS)
 			fake_done(k, DDIO_ST_OK);
@@ -334,6 +342,7 @@ static void fake_accept(void *ctx, struct ddio_stream *stream)
 	if (k->conn)
 		ddio_conn_close(k->conn, false);
 	k->silent = false;
+	ddio_past_clear(&k->past);
 	CU_ASSERT_EQUAL(ddio_conn_accept(k->env, stream, &opts, &fake_ops, k, &k->conn), 0);
 }
 
@@ -436,6 +445,7 @@ static void every_sin(void)
 		CU_ASSERT_EQUAL(ddio_sim_run(w.dw), 0);
 		if (k.conn)
 			ddio_conn_close(k.conn, false);
+		ddio_past_clear(&k.past);
 		ddio_listener_close(k.listener);
 		ddio_sim_free(w.dw);
 		ddio_conf_free(w.conf);

@@ -257,6 +257,63 @@ int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio
 	return err;
 }
 
+/*
+ * What descriptions a child and its parent remember of earlier steps; NULL without memory, or if one of them does not
+ * know of it.  Both remember the same: a step fails on all that heard of it, and then the child begins anew, which it
+ * tells the parent with what it sends next.
+ */
+static struct ddio_past *link_past(struct link *link)
+{
+	void **state = link_state(link, &fan_group_user);
+
+	if (!*state && ddio_conn_features(link->conn) & DDIO_FEATURE_AGAIN)
+		*state = calloc(1, sizeof(struct ddio_past));
+	return *state;
+}
+
+static void link_past_free(void *state)
+{
+	ddio_past_clear(state);
+	free(state);
+}
+
+/* The parent may not have taken what this member contributed. */
+static void fan_forget(const struct ddio_group *g)
+{
+	struct link *link = g->rank ? peer_neighbour((struct ddio_group *)g, tree_parent(g->rank))
+				    : NULL;
+	struct ddio_past *past = link ? *link_state(link, &fan_group_user) : NULL;
+
+	if (past)
+		ddio_past_clear(past);
+}
+
+/* Sends a contribution; there is a byte of room in front of its data.  Descriptions are mostly those of an earlier step. */
+static int fan_send_data(const struct fan *fan, struct ddio_msg_fan *msg)
+{
+	uint32_t parent = tree_parent(fan->group->rank);
+	struct link *link = peer_neighbour(fan->group, parent);
+	struct ddio_past *past = NULL;
+	struct ddio_past_code code;
+
+	if (link && !msg->status && fan_join_of(fan))
+		past = link_past(link);
+	if (!past)
+		return fan_send(fan->group, parent, DDIO_OP_FAN_IN, msg);
+	ddio_past_put(past, msg->data, msg->len, &code);
+	if (code.whole) {
+		uint8_t *data = (uint8_t *)msg->data - code.len;
+
+		memcpy(data, code.bytes, code.len);
+		msg->data = data;
+		msg->len += code.len;
+	} else {
+		msg->data = code.bytes;
+		msg->len = code.len;
+	}
+	return fan_send(fan->group, parent, DDIO_OP_FAN_AGAIN, msg);
+}
+
 static void fan_send_up(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
@@ -264,11 +321,13 @@ static void fan_send_up(struct fan *fan)
 				    .kind = fan->kind,
 				    .status = fan->verdict.status,
 				    .blame = fan->verdict_rank };
-	uint8_t *data = malloc(4 + fan->compare_len + fan->gather_len);
+	uint8_t *room = malloc(1 + 4 + fan->compare_len + fan->gather_len);
 	int err = -ENOMEM;
 
 	fan->state = FAN_SENT;
-	if (data) {
+	if (room) {
+		uint8_t *data = room + 1;
+
 		bytes_put32(data, (uint32_t)fan->compare_len);
 		if (fan->compare_len)
 			memcpy(data + 4, fan->compare, fan->compare_len);
@@ -277,8 +336,8 @@ static void fan_send_up(struct fan *fan)
 		msg.data = data;
 		msg.len = 4 + fan->compare_len + fan->gather_len;
 		memcpy(msg.text, fan->verdict.text, sizeof(msg.text));
-		err = fan_send(g, tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
-		free(data);
+		err = fan_send_data(fan, &msg);
+		free(room);
 	}
 	if (err)
 		group_lost(g, tree_parent(g->rank), strerror(-err));
@@ -325,6 +384,7 @@ void fan_release(struct fan *fan, const struct error *error, const void *data, s
 	error_clear(&copy);
 	if (error && error->status) {
 		copy = *error;
+		fan_forget(fan->group);
 		msg.status = copy.status;
 		memcpy(msg.text, copy.text, sizeof(msg.text));
 	} else {
@@ -411,7 +471,6 @@ static void fan_take(struct fan *fan, const struct ddio_msg_fan *msg)
 	} else {
 		fan_compare(fan, msg->rank, msg->kind, data + 4, cmp);
 		fan_gather(fan, msg->rank, data + 4 + cmp, msg->len - 4 - cmp);
-		fan->group->gathered += msg->len - 4 - cmp;
 	}
 	fan_advance(fan);
 }
@@ -504,9 +563,55 @@ static int fan_message(struct link *link, const void *payload, size_t len,
 	return group->broken.status ? 0 : take(group, &msg);
 }
 
+/* @sent: bytes in which the contribution came. */
+static int fan_count_up(struct ddio_group *group, const struct ddio_msg_fan *msg, size_t sent)
+{
+	size_t others = msg->len < 4 ? 0 : 4 + (size_t)bytes_get32(msg->data);
+	size_t gather = others < msg->len ? msg->len - others : 0;
+
+	group->gathered += sent < gather ? sent : gather;
+	return fan_up(group, msg);
+}
+
+static int fan_whole_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
+{
+	return fan_count_up(group, msg, msg->len);
+}
+
 static int fan_in_message(struct link *link, const void *payload, size_t len)
 {
-	return fan_message(link, payload, len, fan_up);
+	return fan_message(link, payload, len, fan_whole_up);
+}
+
+/* A contribution as what differs from earlier ones. */
+static int fan_again_message(struct link *link, const void *payload, size_t len)
+{
+	static const uint8_t nothing[4];
+	struct ddio_group *group = link->peer->group;
+	struct ddio_past *past = link_past(link);
+	struct ddio_msg_fan msg;
+	int err = ddio_get_fan(payload, len, &msg);
+	size_t sent = msg.len, n;
+
+	if (err)
+		return err;
+	if (!(ddio_conn_features(link->conn) & DDIO_FEATURE_AGAIN) || msg.status ||
+	    memcmp(msg.group, group->id, sizeof(msg.group)))
+		return -EPROTO;
+	if (group->broken.status)
+		return 0;
+	err = past ? ddio_past_get(past, msg.data, sent, &msg.data, &n) : -ENOMEM;
+	msg.len = n;
+	if (err == -ENOMEM) {
+		/* The step fails, so the child begins anew. */
+		msg.status = DDIO_ST_NO_MEMORY;
+		msg.blame = group->rank;
+		snprintf(msg.text, sizeof(msg.text), "out of memory");
+		msg.data = nothing;
+		msg.len = sizeof(nothing);
+		err = 0;
+	}
+	return err ? err : fan_count_up(group, &msg, sent);
 }
 
 static int fan_out_message(struct link *link, const void *payload, size_t len)
@@ -516,6 +621,7 @@ static int fan_out_message(struct link *link, const void *payload, size_t len)
 
 static const struct link_handler fan_handlers[] = {
 	{ .opcode = DDIO_OP_FAN_IN, .message = fan_in_message },
+	{ .opcode = DDIO_OP_FAN_AGAIN, .message = fan_again_message },
 	{ .opcode = DDIO_OP_FAN_OUT, .message = fan_out_message },
 	{ .opcode = 0 },
 };
@@ -533,4 +639,5 @@ const struct group_user fan_group_user = {
 	.kinds = fan_kinds,
 	.busy = fans_waiting,
 	.broken = fans_fail,
+	.free_link = link_past_free,
 };

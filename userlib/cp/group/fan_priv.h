@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "cp/group/fan.h"
 #include "cp/group/peer.h"
+#include "proto/past/past.h"
 
 enum fan_state {
 	FAN_OPEN, /* contributions are awaited */

@@ -96,7 +96,7 @@ struct turn {
  * @first_ended: the last turn whose first step has ended here; they end in order
  * @turns: wait for their turn; @turn is the one that has it
  * @fans: steps that are not over
- * @gathered: bytes that children have contributed to be gathered
+ * @gathered: bytes of what children have contributed to be gathered, as they came
  * @ended: steps that failed before all children had contributed
  * @on_ready: called once when the parent is connected, or the group is broken
  * @refs: one of the user, and one of each operation

@@ -312,18 +312,25 @@ struct link *peer_link(struct ddio_group *group, uint32_t rank)
 	return &peer_find(group, rank)->out;
 }
 
-int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
-	      size_t len)
+struct link *peer_neighbour(struct ddio_group *group, uint32_t rank)
 {
-	struct ddio_msg msg = { .opcode = opcode };
 	struct peer *peer = peer_find(group, rank);
 	struct link *link;
 
 	if (!peer)
-		return -ENOTCONN;
+		return NULL;
 	/* In the tree the child always connects to the parent. */
 	link = rank && tree_parent(rank) == group->rank ? &peer->in : &peer->out;
-	if (!link->conn || !link->ready)
+	return link->conn && link->ready ? link : NULL;
+}
+
+int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
+	      size_t len)
+{
+	struct ddio_msg msg = { .opcode = opcode };
+	struct link *link = peer_neighbour(group, rank);
+
+	if (!link)
 		return -ENOTCONN;
 	return ddio_conn_send(link->conn, &msg, payload, len, NULL, 0, NULL);
 }

@@ -67,6 +67,8 @@ void peers_check(struct ddio_group *group, bool owes);
 size_t peers_queued(const struct ddio_group *group);
 /* Returns a link to any member, made if there is none; NULL: failed, and the group is broken. */
 struct link *peer_link(struct ddio_group *group, uint32_t rank);
+/* Returns the link with a neighbour in the tree, if it is ready; NULL: it is gone. */
+struct link *peer_neighbour(struct ddio_group *group, uint32_t rank);
 /* Sends to a neighbour in the tree; -ENOTCONN if it is gone. */
 int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
 	      size_t len);

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "iop/coll/priv.h"
+#include "proto/past/past.h"
 
 static void member_gone(struct coll_member *m, uint32_t status, const char *how)
 {
@@ -138,6 +140,10 @@ void coll_client_lost(struct client *client)
 		m->group->lost = m->rank;
 		coll_member_free(m);
 	}
+	if (client->starts)
+		ddio_past_clear(client->starts);
+	free(client->starts);
+	client->starts = NULL;
 }
 
 /**

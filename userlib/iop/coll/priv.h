@@ -30,6 +30,7 @@ void coll_req_join(struct coll_req *req, struct coll_group *group);
 int coll_attach(struct client *client, const struct ddio_msg *msg, const void *payload);
 int coll_detach(struct client *client, const struct ddio_msg *msg, const void *payload);
 int coll_start(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_again(struct client *client, const struct ddio_msg *msg, const void *payload);
 /* A long one is received from members only. */
 int coll_start_large(struct client *client);
 int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const void *prefix,

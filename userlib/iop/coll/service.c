@@ -12,6 +12,7 @@ static const struct server_op handled[] = {
 	MESSAGE(ATTACH, coll_attach),
 	MESSAGE(DETACH, coll_detach),
 	MESSAGE(COLL_START, coll_start, .large = coll_start_large),
+	MESSAGE(COLL_AGAIN, coll_again, .large = coll_start_large),
 	MESSAGE(COLL_PIECE, coll_piece, .message_bulk = coll_piece_bulk),
 	MESSAGE(COLL_ABORT, coll_abort),
 	MESSAGE(JOINT, coll_joint),

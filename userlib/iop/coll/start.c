@@ -9,6 +9,7 @@
 #include <string.h>
 #include "env/lines.h"
 #include "iop/coll/priv.h"
+#include "proto/past/past.h"
 
 /*
  * Another reactor's part has failed.  If this one's has not begun yet, it will see that when it begins.
@@ -231,14 +232,7 @@ static void start(struct coll_member *m, struct coll_req *req)
 	coll_done_send(group, &done, NULL, &v);
 }
 
-/**
- * coll_start - handle a collective request
- * @client: one member's connection to reactor 0
- * @msg: COLL_START; not replied to: every reactor that takes part sends COLL_DONE to every
- *	member at the end, and reactor 0 does if the request is refused as a whole
- * @payload: struct ddio_msg_coll_start
- */
-int coll_start(struct client *client, const struct ddio_msg *msg, const void *payload)
+static int start_take(struct client *client, const void *payload, size_t len)
 {
 	struct coll_req *req;
 	struct coll_member *m;
@@ -249,7 +243,7 @@ int coll_start(struct client *client, const struct ddio_msg *msg, const void *pa
 	req = req_new(client->reactor->iop);
 	if (!req)
 		return -ENOMEM;
-	err = ddio_get_coll_start(payload, msg->length, &req->start);
+	err = ddio_get_coll_start(payload, len, &req->start);
 	if (err) {
 		memset(&req->start, 0, sizeof(req->start));
 		goto put;
@@ -262,6 +256,43 @@ int coll_start(struct client *client, const struct ddio_msg *msg, const void *pa
 put:
 	coll_req_put(req);
 	return err;
+}
+
+/**
+ * coll_start - handle a collective request
+ * @client: one member's connection to reactor 0
+ * @msg: COLL_START; not replied to: every reactor that takes part sends COLL_DONE to every
+ *	member at the end, and reactor 0 does if the request is refused as a whole
+ * @payload: struct ddio_msg_coll_start
+ */
+int coll_start(struct client *client, const struct ddio_msg *msg, const void *payload)
+{
+	return start_take(client, payload, msg->length);
+}
+
+/**
+ * coll_again - handle a collective request that is like an earlier one of this connection
+ * @client: one member's connection to reactor 0
+ * @msg: COLL_AGAIN; as COLL_START
+ * @payload: what differs
+ */
+int coll_again(struct client *client, const struct ddio_msg *msg, const void *payload)
+{
+	const void *whole;
+	size_t len;
+	int err;
+
+	if (client->reactor->index || !(ddio_conn_features(client->conn) & DDIO_FEATURE_AGAIN))
+		return -EPROTO;
+	/* Only members may have something remembered. */
+	if (ddio_list_empty(&client->members))
+		return -EPROTO;
+	if (!client->starts)
+		client->starts = calloc(1, sizeof(*client->starts));
+	if (!client->starts)
+		return -ENOMEM;
+	err = ddio_past_get(client->starts, payload, msg->length, &whole, &len);
+	return err ? err : start_take(client, whole, len);
 }
 
 int coll_start_large(struct client *client)

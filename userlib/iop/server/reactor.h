@@ -20,6 +20,7 @@
 #define SERVER_STOPPING "the I/O processor is stopping"
 
 struct ddio_iop;
+struct ddio_past;
 struct ns;
 struct ns_mount;
 struct reactor;
@@ -44,6 +45,7 @@ struct iop_disk {
  * @link: in reactor->clients
  * @members: struct coll_member.client_link: the groups that it is attached to, @ngroups of them
  * @mount: the mount that it belongs to, or NULL
+ * @starts: the collective executor's: what both ends remember of requests for collectives, or NULL
  * @requests: how many of its requests are being served
  * @closing: nothing more is read from it
  */
@@ -54,6 +56,7 @@ struct client {
 	struct ddio_list members;
 	uint64_t ngroups;
 	struct ns_mount *mount;
+	struct ddio_past *starts;
 	uint32_t requests;
 	bool closing;
 };

@@ -398,20 +398,20 @@ static bool cut_off(struct w_lane *lane, uint16_t opcode, const void *buf, size_
 static void test_malformed(void)
 {
 	static const uint16_t op[] = { DDIO_OP_ATTACH, DDIO_OP_DETACH, DDIO_OP_COLL_START,
-				       DDIO_OP_COLL_ABORT };
+				       DDIO_OP_COLL_ABORT, DDIO_OP_COLL_AGAIN };
 	struct w_params p = { .seed = 44, .ndisks = 2, .nreactors = 2 };
 	struct coll_world *w = w_new(&p);
-	struct w_group *g = w_group_bare(w, 6);
+	struct w_group *g = w_group_bare(w, 7);
 	uint8_t junk[40];
 	uint32_t i;
 
 	memset(junk, 0xee, sizeof(junk));
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 5; i++)
 		CU_ASSERT(cut_off(&g->m[i].lane[0], op[i], junk, sizeof(junk)));
 	/* An abort by a client that is not, or no longer, a member does nothing. */
-	m_abort(&g->m[4], 3, DDIO_ST_CANCELLED);
+	m_abort(&g->m[5], 3, DDIO_ST_CANCELLED);
 	w_run(w, 5 * MS);
-	CU_ASSERT(!g->m[4].gone);
+	CU_ASSERT(!g->m[5].gone);
 	w_free(w);
 }
 

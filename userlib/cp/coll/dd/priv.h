@@ -10,6 +10,7 @@
 #include "cp/coll/dd/attach.h"
 #include "cp/coll/dd/blockset.h"
 #include "cp/coll/dd/dd.h"
+#include "proto/past/past.h"
 
 /**
  * struct dd_lane - one reactor's part
@@ -47,6 +48,16 @@ struct dd {
 	bool stopping, launched, may_scatter, reached;
 	struct request_set joining;
 	struct ddio_membership **membership;
+};
+
+/**
+ * struct dd_asked - what a node was asked for on its connection, as a user of lanes keeps it there
+ * @past: what both ends remember of it
+ * @sent: bytes of all requests
+ */
+struct dd_asked {
+	struct ddio_past past;
+	uint64_t sent;
 };
 
 /* Has the watchdog watch the lane for the operation. */

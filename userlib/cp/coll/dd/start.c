@@ -11,9 +11,11 @@ struct dd_start {
 	uint8_t data[];
 };
 
+/* One node's: what differs from what it was asked before, or all of it. */
 struct dd_start_send {
 	struct ddio_send send;
 	struct dd_start *start;
+	struct ddio_past_code code;
 };
 
 static void start_put(struct dd_start *start)
@@ -31,20 +33,72 @@ static void start_sent(struct ddio_send *send, int err)
 	free(ss);
 }
 
+/* NULL without memory. */
+static struct dd_asked *asked_get(struct lane *lane)
+{
+	void **state = lane_state(lane, &dd_start_lane_user);
+
+	if (!*state)
+		*state = calloc(1, sizeof(struct dd_asked));
+	return *state;
+}
+
+static void asked_forget(struct lane *lane)
+{
+	struct dd_asked *asked = *lane_state(lane, &dd_start_lane_user);
+
+	if (asked)
+		ddio_past_clear(&asked->past);
+}
+
+static void asked_lost(struct lane *lane, const struct error *error)
+{
+	(void)error;
+	asked_forget(lane);
+}
+
+static void asked_free(void *state)
+{
+	struct dd_asked *asked = state;
+
+	ddio_past_clear(&asked->past);
+	free(asked);
+}
+
+const struct lane_user dd_start_lane_user = { .lost = asked_lost, .free = asked_free };
+
 static int start_send(struct lane *lane, uint64_t number, struct dd_start *start, size_t len)
 {
-	struct iovec iov = { .iov_base = start->data, .iov_len = len };
 	struct dd_start_send *ss = malloc(sizeof(*ss));
-	int err;
+	struct dd_asked *asked = asked_get(lane);
+	struct iovec iov[2];
+	bool again;
+	int n = 0, err;
 
-	if (!ss)
+	if (!ss || !asked) {
+		free(ss);
 		return -ENOMEM;
+	}
+	again = lane->state == LANE_READY && ddio_conn_features(lane->conn) & DDIO_FEATURE_AGAIN;
 	ss->send.done = start_sent;
 	ss->start = start;
 	start->refs++;
-	err = lane_send(lane, DDIO_OP_COLL_START, number, NULL, 0, &iov, 1, &ss->send);
-	if (err)
+	ss->code.whole = true;
+	if (again) {
+		ddio_past_put(&asked->past, start->data, len, &ss->code);
+		iov[n++] = (struct iovec){ ss->code.bytes, ss->code.len };
+		asked->sent += ss->code.len;
+	}
+	if (ss->code.whole) {
+		iov[n++] = (struct iovec){ start->data, len };
+		asked->sent += len;
+	}
+	err = lane_send(lane, again ? DDIO_OP_COLL_AGAIN : DDIO_OP_COLL_START, number, NULL, 0, iov,
+			n, &ss->send);
+	if (err) {
+		asked_forget(lane);
 		start_sent(&ss->send, err);
+	}
 	return err;
 }
 
@@ -123,7 +177,8 @@ static struct dd_start *start_put_message(const struct ddio_msg_coll_start *msg,
 	struct dd_start *start = NULL;
 	ssize_t n = ddio_put_coll_start(NULL, 0, msg);
 
-	if (n > 0 && n <= (ssize_t)DDIO_MAX_PAYLOAD)
+	/* A byte may come in front of it. */
+	if (n > 0 && n < (ssize_t)DDIO_MAX_PAYLOAD)
 		start = malloc(sizeof(*start) + (size_t)n);
 	if (start) {
 		start->refs = 1;
