@@ -23,6 +23,7 @@ static const struct {
 	[BOUND_TRIED] = { "tried/turn", 256 },
 	[BOUND_GROUPS] = { "groups/connection", 4096 },
 	[BOUND_CHECKED] = { "checked/turn", 512 },
+	[BOUND_ENDED] = { "ended/turn", 256 },
 	[BOUND_CLIMBED] = { "climbed/turn", 1024 },
 	[BOUND_PLANNED] = { "planned/turn", 8192 },
 	[BOUND_LINES] = { "lines/second", 20 },

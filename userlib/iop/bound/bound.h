@@ -23,6 +23,7 @@ enum bound_id {
 	BOUND_TRIED,	     /* waits that are tried before others have their turn */
 	BOUND_GROUPS,	     /* groups that a connection is attached to */
 	BOUND_CHECKED,	     /* records that a check looks at before others have their turn */
+	BOUND_ENDED,	     /* things taken from mounts that end before others have their turn */
 	BOUND_CLIMBED,	     /* directories that a rename looks at before others have their turn */
 	BOUND_PLANNED, /* steps of making a collective's block lists before others have their turn */
 	BOUND_LINES,   /* lines of the log within a second that connections cause */

@@ -76,18 +76,23 @@ static void lease_drop(struct leases *leases, struct lease *lease)
 	}
 }
 
-void leases_drop_mount(struct leases *leases, const void *mount)
+bool leases_drop_mount(struct leases *leases, const void *mount, uint64_t *steps)
 {
 	struct lease_mount *m = mount_find(leases, mount);
+	uint64_t all = UINT64_MAX;
 
 	if (!m)
-		return;
+		return true;
+	steps = steps ? steps : &all;
 	m->listener = NULL;
-	while (!ddio_list_empty(&m->held))
+	for (; *steps && !ddio_list_empty(&m->held); --*steps)
 		lease_drop(leases, ddio_list_first(&m->held, struct lease, mine));
+	if (!ddio_list_empty(&m->held))
+		return false;
 	ddio_hash_del(&leases->mounts, &m->node);
 	ddio_list_del(&m->telling);
 	free(m);
+	return true;
 }
 
 void leases_stop(struct leases *leases)
@@ -97,7 +102,7 @@ void leases_stop(struct leases *leases)
 
 	while ((m = ddio_hash_entry(ddio_hash_first(&leases->mounts, &walk), struct lease_mount,
 				    node)) != NULL)
-		leases_drop_mount(leases, m->mount);
+		leases_drop_mount(leases, m->mount, NULL);
 }
 
 void leases_free(struct leases *leases)

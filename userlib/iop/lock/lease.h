@@ -62,8 +62,11 @@ void lease_recall(struct leases *leases, uint64_t ino, uint64_t now, struct leas
 void lease_forget(struct lease_wait *wait);
 /* Ends the mount's lease of the inode, if it has this one (0: whichever). */
 void lease_end(struct leases *leases, uint64_t ino, const void *mount, uint64_t number);
-/* The mount ends. */
-void leases_drop_mount(struct leases *leases, const void *mount);
+/*
+ * The mount ends: all of its leases, or *@steps at most, which is less then.  Returns true if nothing of it is left; else it
+ * gets no more of them.
+ */
+bool leases_drop_mount(struct leases *leases, const void *mount, uint64_t *steps);
 /* Calls @fn for each listener of a mount that has not been told of a recall. */
 void leases_tell(struct leases *leases, void (*fn)(void *listener));
 /* Calls @fn for every listener. */

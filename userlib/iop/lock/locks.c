@@ -338,22 +338,22 @@ void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint
 	wake(locks);
 }
 
-static void tell_mount(struct locks *locks, const void *mount, int err)
+bool locks_drop_mount(struct locks *locks, const void *mount, int err, uint64_t *steps)
 {
+	uint64_t all = UINT64_MAX;
 	struct lock_mount *m;
 
-	while ((m = lock_mount_find(locks, mount)) && !ddio_list_empty(&m->waiting))
-		wait_end(locks, ddio_list_first(&m->waiting, struct lock_wait, mount_link), err);
-}
-
-void locks_drop_mount(struct locks *locks, const void *mount, int err)
-{
-	struct lock_mount *m;
-
-	tell_mount(locks, mount, err);
-	while ((m = lock_mount_find(locks, mount)) != NULL)
-		lock_release(locks, ddio_list_first(&m->held, struct held_lock, mount_link));
+	steps = steps ? steps : &all;
+	for (; (m = lock_mount_find(locks, mount)) && *steps; --*steps) {
+		if (!ddio_list_empty(&m->waiting))
+			wait_end(locks, ddio_list_first(&m->waiting, struct lock_wait, mount_link),
+				 err);
+		else
+			lock_release(locks,
+				     ddio_list_first(&m->held, struct held_lock, mount_link));
+	}
 	wake(locks);
+	return !m;
 }
 
 void locks_stop(struct locks *locks, int err)

@@ -103,8 +103,11 @@ bool locks_cancel(struct locks *locks, const void *mount, uint64_t id);
 void locks_forget(struct locks *locks, struct lock_wait *wait);
 /* Drops the fcntl(2) locks of an owner on an inode. */
 void locks_drop_owner(struct locks *locks, uint64_t ino, const void *mount, uint64_t owner);
-/* Drops all locks of a mount; its waiters are told @err. */
-void locks_drop_mount(struct locks *locks, const void *mount, int err);
+/*
+ * Drops all locks of a mount, or *@steps at most, which is less then; its waiters are told @err.  Returns true if nothing of
+ * it is left.
+ */
+bool locks_drop_mount(struct locks *locks, const void *mount, int err, uint64_t *steps);
 /* Tells all waiters @err. */
 void locks_stop(struct locks *locks, int err);
 /* The locks of before the restart are known: new locks need not wait any longer. */

@@ -24,11 +24,11 @@ struct mount_open {
 	uint64_t ino;
 };
 
-static struct ns_mount *mount_find(const struct ns *ns, const uint8_t *id)
+static struct ns_mount *mount_find(const struct ddio_list *list, const uint8_t *id)
 {
 	struct ns_mount *m;
 
-	ddio_list_for_each_entry(m, &ns->mounts, link)
+	ddio_list_for_each_entry(m, list, link)
 		if (!memcmp(m->id, id, sizeof(m->id)))
 			return m;
 	return NULL;
@@ -78,6 +78,8 @@ void ns_mounts_free(struct ns *ns)
 	ddio_timer_cancel(ns->env, &ns->timer);
 	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link)
 		mount_free(ns, m);
+	ddio_list_for_each_entry_safe(m, tmp, &ns->ending, link)
+		mount_free(ns, m);
 	ddio_hash_for_each(open, &walk, &ns->opens, node)
 		free(open);
 	ddio_hash_fini(&ns->opens);
@@ -119,14 +121,16 @@ void ns_results_count(struct ns *ns, struct ns_mount *m, uint64_t more, uint64_t
 	bound_seen(b, m->results);
 }
 
-/* Deletes all results of a mount. */
-static int results_drop(struct ns *ns, const struct ns_mount *m)
+/* Deletes results of a mount, *@steps at most, and counts them in @n.  Returns 1 if those were all, 0 or -errno. */
+static int results_drop(struct ns *ns, const struct ns_mount *m, uint64_t *steps, uint64_t *n)
 {
 	uint8_t key[NS_DONE_KEY_LEN];
 	uint64_t seq = 0;
 	int ret = 0;
 
-	while (!ret && !ns_result_next(ns, m, seq, &seq)) {
+	for (; *steps && !ret; --*steps, ++*n) {
+		if (ns_result_next(ns, m, seq, &seq))
+			return 1;
 		ns_done_key(key, m->id, seq);
 		ret = kv_del(ns->kv, NS_DONE, key, sizeof(key));
 	}
@@ -157,19 +161,28 @@ static int results_load(struct ns *ns, struct ns_mount *m)
 	return ret == -ENOENT ? 0 : ret;
 }
 
-static int mount_record(struct ns *ns, struct ns_mount *m, bool there)
+static int mount_record(struct ns *ns, const struct ns_mount *m)
 {
-	int ret;
+	ns_begin(ns);
+	return ns_end(ns, ns_put_key(ns, NS_MOUNTS, m->id, sizeof(m->id)));
+}
+
+/*
+ * Deletes what is recorded of a mount: its results first, so that after a crash between two turns the rest is found by
+ * the mount's own record.  Returns 1: nothing is left, 0, or -errno.
+ */
+static int record_drop(struct ns *ns, struct ns_mount *m, uint64_t *steps)
+{
+	uint64_t n = 0;
+	int all, ret;
 
 	ns_begin(ns);
-	if (there) {
-		ret = ns_put_key(ns, NS_MOUNTS, m->id, sizeof(m->id));
-	} else {
-		ret = kv_del(ns->kv, NS_MOUNTS, m->id, sizeof(m->id));
-		if (!ret)
-			ret = results_drop(ns, m);
-	}
-	return ns_end(ns, ret);
+	all = results_drop(ns, m, steps, &n);
+	ret = all > 0 ? kv_del(ns->kv, NS_MOUNTS, m->id, sizeof(m->id)) : all;
+	ret = ns_end(ns, ret);
+	if (!ret)
+		ns_results_count(ns, m, 0, n);
+	return ret ? ret : all;
 }
 
 static void settled(struct ns *ns)
@@ -225,30 +238,89 @@ static void close_one(struct ns *ns, uint64_t ino, struct ns_left *left)
 			"name space: an orphan could not be removed when it was closed; 'ddio fsck --repair' removes it");
 }
 
-static void close_all(struct ns *ns, struct ns_mount *m)
+/* Closes what a mount has open, *@steps of it at most.  Returns true if that was all. */
+static bool close_some(struct ns *ns, struct ns_mount *m, uint64_t *steps)
 {
-	struct ddio_hash_walk walk;
 	struct mount_open *mine;
 	struct ns_left left;
 
-	ddio_hash_for_each(mine, &walk, &m->opens, node) {
+	for (; *steps && m->opens.n; --*steps) {
+		mine = ddio_hash_entry(ddio_hash_next(&m->opens, &m->walk), struct mount_open,
+				       node);
 		memset(&left, 0, sizeof(left));
 		close_one(ns, mine->ino, &left);
 		/* Clients that list orphans remove its objects. */
 		ddio_file_record_free(&left.rec);
+		ddio_hash_del(&m->opens, &mine->node);
+		free(mine);
 	}
+	return !m->opens.n;
 }
 
-int ns_mount_end(struct ns *ns, struct ns_mount *m)
+static void end_over(struct ns *ns, struct ns_mount *m, int err)
 {
-	int ret = mount_record(ns, m, false);
+	struct ns_end *end = m->end;
 
-	if (ns->mount_ops)
-		ns->mount_ops->lost(ns->mount_ctx, m);
-	close_all(ns, m);
 	not_before(ns, m);
 	mount_free(ns, m);
-	return ret;
+	if (end)
+		end->done(end, err);
+}
+
+/* Takes from a mount that ends as much as *@steps allow; frees it when nothing is left. */
+static void end_some(struct ns *ns, struct ns_mount *m, uint64_t *steps)
+{
+	int ret;
+
+	if (ns->mount_ops && !ns->mount_ops->lost(ns->mount_ctx, m, steps))
+		return;
+	if (!close_some(ns, m, steps) || !*steps)
+		return;
+	ret = record_drop(ns, m, steps);
+	if (ret)
+		end_over(ns, m, ret < 0 ? ret : 0);
+}
+
+void ns_mounts_go_on(struct ns *ns)
+{
+	struct bound *bound = &ns->bounds->at[BOUND_ENDED];
+	bool turns = ns->mount_ops && ns->mount_ops->more;
+	uint64_t steps = turns ? bound->limit : UINT64_MAX;
+
+	while (steps && !ddio_list_empty(&ns->ending)) {
+		end_some(ns, ddio_list_first(&ns->ending, struct ns_mount, link), &steps);
+		/* one for the mount itself */
+		steps -= steps > 0;
+	}
+	if (!turns)
+		return;
+	bound_seen(bound, bound->limit - steps);
+	ns->end_busy = !ddio_list_empty(&ns->ending);
+	if (!ns->end_busy)
+		return;
+	bound->hits++;
+	ns->mount_ops->more(ns->mount_ctx);
+}
+
+void ns_mount_end(struct ns *ns, struct ns_mount *m, struct ns_end *end)
+{
+	m->end = end;
+	m->walk = (struct ddio_hash_walk){ .at = 0 };
+	ddio_list_del(&m->link);
+	ddio_list_add(&m->link, &ns->ending);
+	if (ns->end_busy)
+		return;
+	if (!ns->mount_ops || !ns->mount_ops->more) {
+		ns_mounts_go_on(ns);
+		return;
+	}
+	ns->end_busy = true;
+	ns->mount_ops->more(ns->mount_ctx);
+}
+
+bool ns_mounts_ending(const struct ns *ns)
+{
+	return ns->end_busy;
 }
 
 static void mounts_look(void *arg);
@@ -283,7 +355,7 @@ static void mounts_look(void *arg)
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
 			"name space: a mount was silent for too long and loses its open files and locks");
-		ns_mount_end(ns, m);
+		ns_mount_end(ns, m, NULL);
 	}
 	watch_arm(ns);
 }
@@ -320,15 +392,18 @@ int ns_mounts_load(struct ns *ns)
 int ns_mount_attach(struct ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN], struct ns_mount **mount,
 		    bool *known)
 {
-	struct ns_mount *m = mount_find(ns, id);
+	struct ns_mount *m = mount_find(&ns->mounts, id);
 	int ret;
 
 	*known = m && m->told;
 	if (!m) {
+		/* What is left of it would be taken for the new one's. */
+		if (mount_find(&ns->ending, id))
+			return -EINPROGRESS;
 		ret = mount_new(ns, id, false, &m);
 		if (ret)
 			return ret;
-		ret = mount_record(ns, m, true);
+		ret = mount_record(ns, m);
 		if (ret) {
 			mount_free(ns, m);
 			return ret;

@@ -206,26 +206,47 @@ int ns_list_all(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_
 
 /**
  * struct ns_mount_ops - told about mounts
- * @lost: called before a lost mount is freed: its locks go
+ * @lost: a mount ends: its locks and leases go, *@steps of them at most, which is less then.  Returns true if those were
+ *	all; else it is called again
+ * @more: has ns_mounts_go_on() called in another turn; NULL: all is done in one
  * @settled: called when every mount of before the restart has come back, or its time is over
  */
 struct ns_mount_ops {
-	void (*lost)(void *ctx, struct ns_mount *mount);
+	bool (*lost)(void *ctx, struct ns_mount *mount, uint64_t *steps);
+	void (*more)(void *ctx);
 	void (*settled)(void *ctx);
+};
+
+/**
+ * struct ns_end - somebody who is told that a mount has ended; the caller owns the memory
+ * @done: called once, with 0 or -errno if it is still recorded
+ */
+struct ns_end {
+	void (*done)(struct ns_end *end, int err);
 };
 bool ns_mount_is(const struct ns_mount *mount, const uint8_t id[DDIO_GROUP_ID_LEN]);
 /* Returns true if the inode is open, or a mount of before a restart may still report that it is. */
 bool ns_in_use(const struct ns *ns, uint64_t ino);
 void ns_mount_watch(struct ns *ns, const struct ns_mount_ops *ops, void *ctx);
-/* Adds a connection to a mount.  @known: the mount existed.  Returns 0 or -errno. */
+/*
+ * Adds a connection to a mount.  @known: the mount existed.  Returns 0 or -errno; -EINPROGRESS: an earlier mount of that
+ * name has not quite ended, and the same is to be asked in another turn.
+ */
 int ns_mount_attach(struct ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN], struct ns_mount **mount,
 		    bool *known);
 /* The mount has reported its open files and locks. */
 void ns_mount_told(struct ns *ns, struct ns_mount *mount);
 /* Takes a connection away. */
 void ns_mount_detach(struct ns *ns, struct ns_mount *mount);
-/* Ends a mount and closes what it has open. */
-int ns_mount_end(struct ns *ns, struct ns_mount *mount);
+/*
+ * Ends a mount, whose address is void: it gives up its locks and leases, closes what it has open, and is forgotten, in
+ * turns.  @end may be NULL.
+ */
+void ns_mount_end(struct ns *ns, struct ns_mount *mount, struct ns_end *end);
+/* Takes some more from mounts that end. */
+void ns_mounts_go_on(struct ns *ns);
+/* Returns true if ns_mounts_go_on() is due. */
+bool ns_mounts_ending(const struct ns *ns);
 /* Returns how long mounts of before a restart may still take to report, or 0: all have. */
 uint64_t ns_grace(const struct ns *ns);
 uint64_t ns_timeout(const struct ns *ns);

@@ -40,6 +40,7 @@ enum {
  * @grace: when orphans and locks no longer wait for them
  * @nmounts: of these; @bounds: how many mounts and results there may be, the reactor's
  *	or @own
+ * @ending: struct ns_mount: those that end; @end_busy: ns_mounts_go_on() is due
  * @moves: how often a directory has changed its place; @climber: the rename that keeps them where they are, or NULL;
  *	@held_up: struct ns_climb: those that wait for it
  * @removed: what others than files were when they were removed, the last ones of them: programs that still have
@@ -71,6 +72,8 @@ struct ns {
 	struct inode *removed;
 	uint64_t nremoved;
 	struct ddio_timer timer; /* of mounts without a connection, and of the grace */
+	struct ddio_list ending;
+	bool end_busy;
 	const struct ns_mount_ops *mount_ops;
 	void *mount_ctx;
 };
@@ -82,6 +85,7 @@ struct ns {
  * @forgotten: results up to this number are forgotten; those up to @swept are also deleted
  * @results: how many are recorded
  * @away: since when it has had no connection
+ * @walk: over @opens while it ends; @end: who is told, or NULL
  * @survived: it is from before the restart; @before: and has not reported yet; @told: it has reported
  * @any_done: @forgotten is valid
  */
@@ -92,6 +96,8 @@ struct ns_mount {
 	struct ddio_hash opens;
 	uint64_t forgotten, swept, results;
 	uint64_t away;
+	struct ddio_hash_walk walk;
+	struct ns_end *end;
 	bool before, survived, told, any_done;
 };
 

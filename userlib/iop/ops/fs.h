@@ -29,7 +29,7 @@ int fs_lease_wrote(const struct server_request *req, const struct ddio_msg_fs_wr
 /* The mount gives back its lease; @lease 0: whichever it has of the inode. */
 void fs_lease_end(const struct server_request *req, uint64_t ino, uint64_t lease);
 /* A mount ends; the reactor stops. */
-void fs_leases_lost(struct ddio_iop *iop, struct ns_mount *mount);
+bool fs_leases_lost(struct ddio_iop *iop, struct ns_mount *mount, uint64_t *steps);
 void fs_leases_stop(struct reactor *reactor);
 
 #endif /* DDIO_FS_OPS_H */

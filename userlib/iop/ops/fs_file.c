@@ -4,28 +4,24 @@
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
 
-int serve_fs_attach(struct server_request *req, const void *payload)
+/**
+ * struct mount_attach_job - a mount that attaches: server_request.data
+ * @post: its next turn, while an earlier mount of the same name ends
+ */
+struct mount_attach_job {
+	struct ddio_post post;
+	struct server_request *req;
+	struct ddio_msg_fs_attach x;
+};
+
+static void attached(struct server_request *req, const struct ddio_msg_fs_attach *x,
+		     struct ns_mount *mount, bool known)
 {
 	struct ddio_msg_fs_attached out = { .boot = req->reactor->iop->boot };
 	struct ns *ns = fs_ns(req);
-	struct ns_mount *mount;
-	struct ddio_msg_fs_attach x;
-	bool known = true;
-	int err;
 
-	FS_DECODE(req, payload, fs_attach, &x, "mount");
-	mount = fs_mount(req);
-	if (mount && !ns_mount_is(mount, x.mount)) {
-		server_fail(req, DDIO_ST_INVALID, "the connection belongs to another mount");
-		return 0;
-	}
-	err = mount ? 0 : ns_mount_attach(ns, x.mount, &mount, &known);
-	if (err) {
-		server_fail_errno(req, err, "attaching a mount");
-		return 0;
-	}
 	req->client->mount = mount;
-	if (x.flags & DDIO_FS_ATTACH_TOLD)
+	if (x->flags & DDIO_FS_ATTACH_TOLD)
 		ns_mount_told(ns, mount);
 	out.grace_ns = ns_grace(ns);
 	out.timeout_ns = ns_timeout(ns);
@@ -35,24 +31,81 @@ int serve_fs_attach(struct server_request *req, const void *payload)
 	out.kept = ns_kept(ns);
 	/* after a restart the name space waits for the mounts that it knew */
 	FS_REPLY(req, fs_attached, &out, !known);
+}
+
+static void attach_turn(void *arg)
+{
+	struct mount_attach_job *job = arg;
+	struct server_request *req = job->req;
+	struct ns_mount *mount = fs_mount(req);
+	bool known = true;
+	int err;
+
+	if (!req->client || req->reactor->stopping) {
+		server_fail(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
+		return;
+	}
+	if (mount && !ns_mount_is(mount, job->x.mount)) {
+		server_fail(req, DDIO_ST_INVALID, "the connection belongs to another mount");
+		return;
+	}
+	err = mount ? 0 : ns_mount_attach(fs_ns(req), job->x.mount, &mount, &known);
+	if (err == -EINPROGRESS)
+		ddio_env_post(req->reactor->env, &job->post);
+	else if (err)
+		server_fail_errno(req, err, "attaching a mount");
+	else
+		attached(req, &job->x, mount, known);
+}
+
+int serve_fs_attach(struct server_request *req, const void *payload)
+{
+	struct mount_attach_job *job = calloc(1, sizeof(*job));
+	int err = job ? ddio_get_fs_attach(payload, req->msg.length, &job->x) : -ENOMEM;
+
+	req->data = job;
+	if (err)
+		return server_fail_decode(req, err, "mount");
+	job->req = req;
+	job->post = (struct ddio_post){ .fn = attach_turn, .arg = job };
+	attach_turn(job);
 	return 0;
+}
+
+/**
+ * struct detach_job - a mount that ends in good order: server_request.data
+ */
+struct detach_job {
+	struct ns_end end;
+	struct server_request *req;
+};
+
+static void detached(struct ns_end *end, int err)
+{
+	fs_reply_empty(ddio_container_of(end, struct detach_job, end)->req, err,
+		       "detaching a mount");
 }
 
 int serve_fs_detach(struct server_request *req, const void *payload)
 {
 	struct ns_mount *mount = fs_mount(req);
+	struct detach_job *job;
 	struct client *client;
-	int err;
 
 	(void)payload;
 	if (!fs_need_mount(req))
 		return 0;
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return fs_reply_empty(req, -ENOMEM, "detaching a mount");
+	*job = (struct detach_job){ .end = { .done = detached }, .req = req };
+	req->data = job;
 	/* its connections belong to no mount any more */
 	ddio_list_for_each_entry(client, &req->reactor->clients, link)
 		if (client->mount == mount)
 			client->mount = NULL;
-	err = ns_mount_end(fs_ns(req), mount);
-	return fs_reply_empty(req, err, "detaching a mount");
+	ns_mount_end(fs_ns(req), mount, &job->end);
+	return 0;
 }
 
 int serve_fs_wrote(struct server_request *req, const void *payload)

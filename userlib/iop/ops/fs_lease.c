@@ -467,10 +467,10 @@ void fs_lease_end(const struct server_request *req, uint64_t ino, uint64_t lease
 		lease_end(leases_of(req), ino, fs_mount(req), lease);
 }
 
-void fs_leases_lost(struct ddio_iop *iop, struct ns_mount *mount)
+bool fs_leases_lost(struct ddio_iop *iop, struct ns_mount *mount, uint64_t *steps)
 {
 	listener_end(&iop->leases, mount);
-	leases_drop_mount(&iop->leases, mount);
+	return leases_drop_mount(&iop->leases, mount, steps);
 }
 
 static void listener_shut(void *arg)

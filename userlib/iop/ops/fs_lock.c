@@ -133,12 +133,24 @@ int serve_fs_unlock_owner(struct server_request *req, const void *payload)
 	return 0;
 }
 
-static void mount_lost(void *ctx, struct ns_mount *mount)
+static bool mount_lost(void *ctx, struct ns_mount *mount, uint64_t *steps)
 {
 	struct ddio_iop *iop = ctx;
 
-	locks_drop_mount(&iop->locks, mount, -ESTALE);
-	fs_leases_lost(iop, mount);
+	return locks_drop_mount(&iop->locks, mount, -ESTALE, steps) &&
+	       fs_leases_lost(iop, mount, steps);
+}
+
+static void mount_turn(void *arg)
+{
+	ns_mounts_go_on(arg);
+}
+
+static void mounts_more(void *ctx)
+{
+	struct ddio_iop *iop = ctx;
+
+	ddio_env_post(iop->reactors[0].env, &iop->mount_turn);
 }
 
 static void mounts_settled(void *ctx)
@@ -150,6 +162,7 @@ static void mounts_settled(void *ctx)
 
 static const struct ns_mount_ops mount_ops = {
 	.lost = mount_lost,
+	.more = mounts_more,
 	.settled = mounts_settled,
 };
 
@@ -170,6 +183,8 @@ void fs_node_start(struct ddio_iop *iop)
 	if (!iop->ns)
 		return;
 	ns_mount_watch(iop->ns, &mount_ops, iop);
+	iop->mount_turn.fn = mount_turn;
+	iop->mount_turn.arg = iop->ns;
 	iop->lock_turn.fn = lock_turn;
 	iop->lock_turn.arg = &iop->locks;
 	iop->locks.more = lock_more;
@@ -178,7 +193,9 @@ void fs_node_start(struct ddio_iop *iop)
 
 bool fs_reactor_idle(const struct reactor *reactor)
 {
-	return reactor->index || !reactor->iop->locks.busy;
+	const struct ddio_iop *iop = reactor->iop;
+
+	return reactor->index || !(iop->locks.busy || (iop->ns && ns_mounts_ending(iop->ns)));
 }
 
 void fs_reactor_stop(struct reactor *reactor)

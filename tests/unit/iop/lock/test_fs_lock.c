@@ -86,8 +86,8 @@ static void test_lowest(void)
 		CU_ASSERT_EQUAL(locks_set(&locks, 1, &l, false, NULL), 0);
 	}
 	CU_ASSERT(!locks_test(&locks, 1, &want, &l));
-	locks_drop_mount(&locks, &mounts[0], -EIO);
-	locks_drop_mount(&locks, &mounts[1], -EIO);
+	locks_drop_mount(&locks, &mounts[0], -EIO, NULL);
+	locks_drop_mount(&locks, &mounts[1], -EIO, NULL);
 	locks_free(&locks);
 }
 
@@ -122,7 +122,7 @@ static void test_model(void)
 			compare(&locks, &m);
 	}
 	/* one mount is lost: its two owners have nothing any more */
-	locks_drop_mount(&locks, &mounts[1], -ESTALE);
+	locks_drop_mount(&locks, &mounts[1], -ESTALE, NULL);
 	for (i = 0; i < 2; i++) {
 		memset(m.has[i][0][1], 0, BYTES);
 		memset(m.has[i][0][3], 0, BYTES);
@@ -130,7 +130,7 @@ static void test_model(void)
 		memset(m.has[i][1][3], 0, BYTES);
 	}
 	compare(&locks, &m);
-	locks_drop_mount(&locks, &mounts[0], -ESTALE);
+	locks_drop_mount(&locks, &mounts[0], -ESTALE, NULL);
 	CU_ASSERT_EQUAL(locks.files.n, 0);
 	locks_free(&locks);
 }
@@ -197,7 +197,7 @@ static void test_wait(void)
 	CU_ASSERT(c.calls == 1 && c.err == -EINTR);
 	CU_ASSERT_FALSE(locks_cancel(&locks, &mounts[1], 10));
 	CU_ASSERT_EQUAL(take(&locks, 1, 3, 5, 5, DDIO_FS_LOCK_WRITE, &c), -EINPROGRESS);
-	locks_drop_mount(&locks, &mounts[1], -ESTALE);
+	locks_drop_mount(&locks, &mounts[1], -ESTALE, NULL);
 	CU_ASSERT(c.calls == 1 && c.err == -ESTALE);
 	CU_ASSERT_EQUAL(take(&locks, 1, 1, 0, 50, DDIO_FS_LOCK_WRITE, &a), -EINPROGRESS);
 	locks_stop(&locks, -ESHUTDOWN);
@@ -289,8 +289,8 @@ static void test_bounds(void)
 	CU_ASSERT(waits->now == 2 && waits->hits == 1);
 	CU_ASSERT_EQUAL(take(&locks, 9, 0, 0, 0, DDIO_FS_LOCK_NONE, NULL), 0);
 	CU_ASSERT(w[0].calls == 1 && w[2].calls == 1 && waits->now == 0);
-	locks_drop_mount(&locks, &mounts[0], -ESTALE);
-	locks_drop_mount(&locks, &mounts[1], -ESTALE);
+	locks_drop_mount(&locks, &mounts[0], -ESTALE, NULL);
+	locks_drop_mount(&locks, &mounts[1], -ESTALE, NULL);
 	CU_ASSERT_EQUAL(all->now, 0);
 	CU_ASSERT_EQUAL(locks.mounts.n, 0);
 	locks_free(&locks);
@@ -352,7 +352,7 @@ static void test_chain(void)
 	CU_ASSERT_EQUAL(searched->hits, 1);
 	/* Each mount that goes lets those go on who waited for it. */
 	for (i = 0; i < CHAIN_MOUNTS; i++)
-		locks_drop_mount(&locks, &crowd[i], -ESTALE);
+		locks_drop_mount(&locks, &crowd[i], -ESTALE, NULL);
 	CU_ASSERT_EQUAL(locks.nwaits, 0);
 	CU_ASSERT_EQUAL(locks.bounds->at[BOUND_LOCKS].now, 0);
 	CU_ASSERT_EQUAL(locks.bounds->at[BOUND_WAITS].now, 0);
@@ -382,7 +382,7 @@ static void test_crowd(void)
 	CU_ASSERT_EQUAL(woken, 1000);
 	CU_ASSERT_EQUAL(locks.nwaits, 0);
 	for (i = 0; i < CHAIN_MOUNTS; i++)
-		locks_drop_mount(&locks, &crowd[i], -ESTALE);
+		locks_drop_mount(&locks, &crowd[i], -ESTALE, NULL);
 	/* 2 writes to byte 0 and reads byte 9 of 3, who wants to read byte 0. */
 	first = link_lock(2);
 	first.end = 0;
@@ -404,7 +404,7 @@ static void test_crowd(void)
 	CU_ASSERT_EQUAL(locks_set(&locks, 1, &want, false, NULL), 0);
 	CU_ASSERT_EQUAL(woken, 1002);
 	for (i = 0; i < CHAIN_MOUNTS; i++)
-		locks_drop_mount(&locks, &crowd[i], -ESTALE);
+		locks_drop_mount(&locks, &crowd[i], -ESTALE, NULL);
 	locks_free(&locks);
 }
 
@@ -457,7 +457,7 @@ static void test_many(void)
 	looks(&locks, 32, 4 * MANY, DDIO_FS_LOCK_NONE);
 	CU_ASSERT_EQUAL(woken, 1);
 	for (i = 0; i < CHAIN_MOUNTS; i++)
-		locks_drop_mount(&locks, &crowd[i], -ESTALE);
+		locks_drop_mount(&locks, &crowd[i], -ESTALE, NULL);
 	CU_ASSERT_EQUAL(locks.files.n + locks.holders.n + locks.shares.n + locks.mounts.n, 0);
 	locks_free(&locks);
 }
@@ -523,8 +523,8 @@ static void herd_free(struct herd *h)
 
 	locks_stop(&h->locks, -EIO);
 	for (i = 0; i < HERD_MOUNTS; i++)
-		locks_drop_mount(&h->locks, &h->mounts[i], -EIO);
-	locks_drop_mount(&h->locks, &mounts[0], -EIO);
+		locks_drop_mount(&h->locks, &h->mounts[i], -EIO, NULL);
+	locks_drop_mount(&h->locks, &mounts[0], -EIO, NULL);
 	CU_ASSERT_EQUAL(h->locks.files.n + h->locks.ids.n + h->locks.owners.n, 0);
 	locks_free(&h->locks);
 	free(h);

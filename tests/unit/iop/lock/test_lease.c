@@ -105,7 +105,7 @@ static void never_returned(void)
 	CU_ASSERT(n == 1 && !lease_of_other(&l, 10, NULL));
 	CU_ASSERT_EQUAL(lease_grant(&l, 9, &mount[0]), 0);
 	CU_ASSERT(lease_grant(&l, 7, &mount[1]) > 0);
-	leases_drop_mount(&l, &mount[0]);
+	leases_drop_mount(&l, &mount[0], NULL);
 	CU_ASSERT(!lease_of_other(&l, 8, NULL));
 	CU_ASSERT_EQUAL(leases_expire(&l, 9000, 1000, &n), 0);
 	leases_listen(&l, &mount[0], &listener[0]);

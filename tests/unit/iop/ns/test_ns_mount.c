@@ -39,7 +39,7 @@ static uint32_t orphans(struct nst *t)
 	struct ddio_msg_ns_listing out;
 	uint32_t n;
 
-	CU_ASSERT_EQUAL_FATAL(ns_orphans(t->ns, 0, 10, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_orphans(t->ns, 0, 100, &out), 0);
 	n = out.n;
 	ddio_ns_listing_free(&out);
 	return n;
@@ -119,10 +119,12 @@ static void settled(void *ctx)
 	++*(int *)ctx;
 }
 
-static void lost(void *ctx, struct ns_mount *mount)
+static bool lost(void *ctx, struct ns_mount *mount, uint64_t *steps)
 {
 	(void)ctx;
 	(void)mount;
+	(void)steps;
+	return true;
 }
 
 static const struct ns_mount_ops watch = { .lost = lost, .settled = settled };
@@ -164,9 +166,9 @@ static void restart(bool both_come)
 	CU_ASSERT_EQUAL(orphans(&t), 0);
 	CU_ASSERT_EQUAL(release(&t, a, f), f);
 	/* a mount that ends properly is not waited for */
-	CU_ASSERT_EQUAL(ns_mount_end(t.ns, a), 0);
+	CU_ASSERT_EQUAL(nst_mount_end(&t, a), 0);
 	if (both_come)
-		CU_ASSERT_EQUAL(ns_mount_end(t.ns, b), 0);
+		CU_ASSERT_EQUAL(nst_mount_end(&t, b), 0);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
 	CU_ASSERT_EQUAL(ns_grace(t.ns), 0);
 	CU_ASSERT_EQUAL(orphans(&t), 1);
@@ -267,7 +269,7 @@ static void test_again(void)
 	CU_ASSERT_EQUAL(make(&t, a, 6, 5, "d", &f), 0);
 	CU_ASSERT_EQUAL(results(&t), 1);
 	CU_ASSERT_EQUAL(make(&t, a, 3, 0, "e", &f), -ESTALE);
-	CU_ASSERT_EQUAL(ns_mount_end(t.ns, a), 0);
+	CU_ASSERT_EQUAL(nst_mount_end(&t, a), 0);
 	CU_ASSERT_EQUAL(results(&t), 0);
 	nst_end(&t);
 }
@@ -337,15 +339,90 @@ static void test_bound(void)
 	a = attach(&t, 0, NULL);
 	CU_ASSERT_EQUAL(make(&t, a, 3, 0, "d", &g), -EBUSY);
 	CU_ASSERT_EQUAL(make(&t, a, 3, 1, "d", &g), 0);
-	CU_ASSERT_EQUAL(ns_mount_end(t.ns, a), 0);
+	CU_ASSERT_EQUAL(nst_mount_end(&t, a), 0);
 	CU_ASSERT_EQUAL(bound->now, 1);
 	t.ns->bounds->at[BOUND_MOUNTS].limit = 2;
 	a = attach(&t, 0, NULL);
 	CU_ASSERT_EQUAL(ns_mount_attach(t.ns, ids[2], &c, &(bool){ false }), -EBUSY);
-	CU_ASSERT_EQUAL(ns_mount_end(t.ns, a), 0);
+	CU_ASSERT_EQUAL(nst_mount_end(&t, a), 0);
 	attach(&t, 2, NULL);
 	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_MOUNTS].now, 2);
 	nst_end(&t);
+}
+
+enum { END_STEPS = 8, END_FILES = 30, END_RESULTS = 20 };
+
+static void more(void *ctx)
+{
+	++*(int *)ctx;
+}
+
+static const struct ns_mount_ops in_turns = { .lost = lost, .more = more };
+
+/*
+ * A mount with many open files and results ends in turns.  Nobody gets its name before, what it was is closed and
+ * forgotten then, and a restart in between finds the rest.
+ */
+static void end_in_turns(bool restarted)
+{
+	struct nst_ending e = { .end = { .done = nst_ended }, .err = 1 };
+	uint64_t dir, f[END_FILES], g;
+	int calls = 0, turns = 0, i;
+	struct ns_mount *a, *b;
+	char name[8];
+	struct nst t;
+	bool known;
+
+	nst_begin(&t);
+	a = attach(&t, 0, NULL);
+	dir = nst_mkdir(&t, NST_ROOT, "dir");
+	for (i = 0; i < END_FILES; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		f[i] = nst_file(&t, dir, name);
+		CU_ASSERT_EQUAL(nst_data(&t, f[i], 1), 0);
+		CU_ASSERT_EQUAL(open_file(&t, a, f[i], false), 0);
+		CU_ASSERT_EQUAL(nst_unlink(&t, dir, name), 0);
+	}
+	for (i = 0; i < END_RESULTS; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		CU_ASSERT_EQUAL(make(&t, a, (uint64_t)i + 1, 0, name, &g), 0);
+	}
+	CU_ASSERT_EQUAL(orphans(&t), 0);
+	ns_mount_watch(t.ns, &in_turns, &calls);
+	t.ns->bounds->at[BOUND_ENDED].limit = END_STEPS;
+	ns_mount_end(t.ns, a, &e.end);
+	CU_ASSERT_EQUAL(calls, 1);
+	CU_ASSERT_EQUAL(ns_mount_attach(t.ns, ids[0], &b, &known), -EINPROGRESS);
+	for (; ns_mounts_ending(t.ns) && turns < (restarted ? 6 : 100); turns++) {
+		CU_ASSERT_EQUAL(e.err, 1);
+		ns_mounts_go_on(t.ns);
+		/* a turn takes no more than it may */
+		CU_ASSERT(results(&t) + (uint64_t)(turns + 1) * END_STEPS >= END_RESULTS);
+	}
+	if (restarted) {
+		CU_ASSERT(results(&t) > 0 && results(&t) < END_RESULTS);
+		CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+		CU_ASSERT(t.ns->bounds->at[BOUND_RESULTS].now > 0);
+		ddio_sim_run_for(t.world, NST_TIMEOUT + 1000000000);
+	} else {
+		CU_ASSERT_EQUAL(e.err, 0);
+		CU_ASSERT(turns > (END_FILES + END_RESULTS) / END_STEPS);
+		CU_ASSERT(t.ns->bounds->at[BOUND_ENDED].most <= END_STEPS);
+		CU_ASSERT_EQUAL(calls, turns);
+	}
+	CU_ASSERT_EQUAL(orphans(&t), END_FILES);
+	CU_ASSERT_EQUAL(results(&t), 0);
+	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_RESULTS].now, 0);
+	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_MOUNTS].now, 0);
+	CU_ASSERT_EQUAL(ns_mount_attach(t.ns, ids[0], &b, &known), 0);
+	CU_ASSERT_FALSE(known);
+	nst_end(&t);
+}
+
+static void test_end_in_turns(void)
+{
+	end_in_turns(false);
+	end_in_turns(true);
 }
 
 static const struct ut_case cases[] = {
@@ -355,6 +432,7 @@ static const struct ut_case cases[] = {
 	{ "requests made again", test_again },
 	{ "numbers of requests", test_numbers },
 	{ "a bound on results and mounts", test_bound },
+	{ "the end of a mount, in turns", test_end_in_turns },
 	{ .name = NULL },
 };
 

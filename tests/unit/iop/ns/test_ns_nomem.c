@@ -105,7 +105,7 @@ static int use(struct nst *t)
 	}
 	ret = first(ret, ret ? ret : nst_unlink(t, d, "g"));
 	if (m)
-		ret = first(ret, ns_mount_end(t->ns, m));
+		ret = first(ret, nst_mount_end(t, m));
 	return first(ret, nst_commit(t));
 }
 

@@ -201,6 +201,29 @@ static inline int nst_rmdir(struct nst *t, uint64_t parent, const char *name)
 	return nst_unlink_as(t, parent, name, DDIO_FS_UNLINK_DIR, NULL);
 }
 
+/**
+ * struct nst_ending - the end of a mount
+ * @err: 1 until it has ended
+ */
+struct nst_ending {
+	struct ns_end end;
+	int err;
+};
+
+static inline void nst_ended(struct ns_end *end, int err)
+{
+	ddio_container_of(end, struct nst_ending, end)->err = err;
+}
+
+/* Ends a mount in one turn. */
+static inline int nst_mount_end(struct nst *t, struct ns_mount *m)
+{
+	struct nst_ending e = { .end = { .done = nst_ended }, .err = 1 };
+
+	ns_mount_end(t->ns, m, &e.end);
+	return e.err;
+}
+
 static inline int nst_rename(struct nst *t, uint64_t parent, const char *name, uint64_t new_parent,
 			     const char *new_name, uint32_t flags)
 {

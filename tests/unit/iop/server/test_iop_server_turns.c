@@ -177,11 +177,108 @@ static void test_rename_stop(void)
 	sw_free(d.sw);
 }
 
+enum { TN_LOCKS = 200, TN_LIMIT = 8 };
+
+static void tn_lock(struct sc *c, uint64_t ino, uint32_t flags, uint64_t id)
+{
+	struct ddio_msg_fs_lock x = { .ino = ino,
+				      .id = id,
+				      .end = UINT64_MAX,
+				      .owner = 1,
+				      .pid = 5,
+				      .type = DDIO_FS_LOCK_WRITE,
+				      .flags = flags };
+	uint8_t buf[128];
+
+	sc_send(c, DDIO_OP_FS_LOCK_SET, buf, ddio_put_fs_lock(buf, sizeof(buf), &x), NULL, 0);
+}
+
+/* Has a mount take many locks. */
+static void tn_take_all(struct sc *c)
+{
+	uint32_t i, asked = c->replies;
+
+	for (i = 0; i < TN_LOCKS; i++)
+		tn_lock(c, 100 + i, 0, 0);
+	CU_ASSERT(sc_wait(c, asked + TN_LOCKS));
+	CU_ASSERT_EQUAL(c->failures, 0);
+}
+
+/*
+ * A mount with many locks ends: a request that comes meanwhile is answered first, and once it is answered nothing is
+ * locked.  One of the same name that comes at once is let in when the first has ended.
+ */
+static void test_mount_end(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *a = tn_mount(sw, 1), *b = tn_mount(sw, 2);
+	struct bound *at = sw->iop->reactors[0].bounds.at;
+	struct ddio_msg_fs_attach x = { .mount = { 1 }, .flags = DDIO_FS_ATTACH_TOLD };
+	struct ddio_msg_fs_attached out;
+	uint32_t asked;
+	uint8_t buf[64];
+	ssize_t len = ddio_put_fs_attach(buf, sizeof(buf), &x);
+
+	CU_ASSERT_FATAL(len > 0);
+	at[BOUND_ENDED].limit = TN_LIMIT;
+	tn_take_all(a);
+	asked = a->replies;
+	sc_send(a, DDIO_OP_FS_DETACH, NULL, 0, NULL, 0);
+	sc_send(a, DDIO_OP_PING, NULL, 0, NULL, 0);
+	CU_ASSERT(sc_wait(a, asked + 1));
+	CU_ASSERT(sc_wait(a, asked + 2));
+	CU_ASSERT_EQUAL(a->opcode, DDIO_OP_FS_DETACH);
+	CU_ASSERT_EQUAL(a->status, DDIO_ST_OK);
+	CU_ASSERT(at[BOUND_ENDED].hits >= TN_LOCKS / TN_LIMIT);
+	CU_ASSERT_EQUAL(at[BOUND_ENDED].most, TN_LIMIT);
+	CU_ASSERT_EQUAL(at[BOUND_LOCKS].now, 0);
+	tn_take_all(b);
+	asked = b->replies;
+	sc_send(b, DDIO_OP_FS_DETACH, NULL, 0, NULL, 0);
+	x.mount[0] = 2;
+	ddio_put_fs_attach(buf, sizeof(buf), &x);
+	sc_send(b, DDIO_OP_FS_ATTACH, buf, (size_t)len, NULL, 0);
+	CU_ASSERT(sc_wait(b, asked + 2));
+	CU_ASSERT_EQUAL_FATAL(b->opcode, DDIO_OP_FS_ATTACH);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_attached(b->data, b->len, &out), 0);
+	CU_ASSERT_FALSE(out.known);
+	CU_ASSERT_EQUAL(at[BOUND_LOCKS].now, 0);
+	CU_ASSERT_EQUAL(at[BOUND_MOUNTS].now, 1);
+	tn_take_all(b);
+	sc_free(a);
+	sc_free(b);
+	sw_free(sw);
+}
+
+/* A mount is lost with many locks: the client that waits for one of them gets it. */
+static void test_mount_lost(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *a = tn_mount(sw, 1), *b = tn_mount(sw, 2);
+	struct bound *at = sw->iop->reactors[0].bounds.at;
+	uint32_t asked = b->replies;
+
+	at[BOUND_ENDED].limit = TN_LIMIT;
+	tn_take_all(a);
+	tn_lock(b, 100 + TN_LOCKS - 1, DDIO_FS_LOCK_WAIT, 7);
+	sc_free(a);
+	sw_run(sw, 5000 * MS);
+	CU_ASSERT_EQUAL(b->replies, asked + 1);
+	CU_ASSERT_EQUAL(b->failures, 0);
+	CU_ASSERT(at[BOUND_ENDED].hits >= TN_LOCKS / TN_LIMIT);
+	CU_ASSERT_EQUAL(at[BOUND_LOCKS].now, 1);
+	CU_ASSERT_EQUAL(at[BOUND_MOUNTS].now, 1);
+	sc_free(b);
+	sw_free(sw);
+}
+
 static const struct ut_case cases[] = {
 	{ "a long rename: others are answered", test_rename_others },
 	{ "a long rename: after another", test_rename_held },
 	{ "a long rename: its connection ends", test_rename_gone },
 	{ "a long rename: the node stops", test_rename_stop },
+	{ "a mount with many locks ends", test_mount_end },
+	{ "a mount with many locks is lost", test_mount_lost },
 	{ NULL, NULL },
 };
 
