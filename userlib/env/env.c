@@ -39,6 +39,14 @@ void ddio_env_post(struct ddio_env *env, struct ddio_post *post)
 	env->ops->post(env, post);
 }
 
+void ddio_env_post_later(struct ddio_env *env, struct ddio_post *post)
+{
+	if (env->ops->post_later)
+		env->ops->post_later(env, post);
+	else
+		env->ops->post(env, post);
+}
+
 void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload)
 {
 	env->ops->offload(env, offload);
@@ -59,6 +67,15 @@ void ddio_gate_open(struct ddio_env *env, struct ddio_gate *gate)
 int ddio_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns)
 {
 	return env->ops->gate_wait(env, gate, deadline_ns);
+}
+
+int ddio_env_call(struct ddio_env *env, struct ddio_post *post, struct ddio_gate *gate)
+{
+	if (env->ops->call)
+		return env->ops->call(env, post, gate);
+	if (post)
+		ddio_env_post(env, post);
+	return ddio_gate_wait(env, gate, 0);
 }
 
 bool ddio_gate_is_open(const struct ddio_gate *gate)

@@ -68,6 +68,8 @@ struct ddio_post {
 
 /* Any thread.  Posts from one thread run in order.  Also how a reactor defers work to itself. */
 void ddio_env_post(struct ddio_env *env, struct ddio_post *post);
+/* The same for what is in no hurry: it waits until the reactor has something else to do, or ends. */
+void ddio_env_post_later(struct ddio_env *env, struct ddio_post *post);
 
 /**
  * struct ddio_offload - blocking work done outside the reactor
@@ -103,6 +105,17 @@ void ddio_gate_open(struct ddio_env *env, struct ddio_gate *gate);
 /* Never called on the reactor.  @deadline_ns: 0 for none.  Return: 0 or -ETIMEDOUT. */
 int ddio_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
 bool ddio_gate_is_open(const struct ddio_gate *gate);
+
+/**
+ * ddio_env_call - have the reactor do something, and wait for it
+ * @env: the reactor
+ * @post: as for ddio_env_post(); NULL if it was posted before
+ * @gate: opened by functions that run on this reactor, and by nobody else
+ * In the real world the calling thread may run the reactor itself meanwhile, which saves waking another.  Never called on
+ * the reactor.
+ * Return: 0, or -EDEADLK on the reactor.
+ */
+int ddio_env_call(struct ddio_env *env, struct ddio_post *post, struct ddio_gate *gate);
 
 /**
  * struct ddio_watcher - a descriptor that the reactor watches; the caller owns the memory

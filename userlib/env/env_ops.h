@@ -18,9 +18,13 @@ struct ddio_env_ops {
 	int (*timer_arm)(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns);
 	void (*timer_cancel)(struct ddio_env *env, struct ddio_timer *timer);
 	void (*post)(struct ddio_env *env, struct ddio_post *post);
+	/* May be NULL: post(). */
+	void (*post_later)(struct ddio_env *env, struct ddio_post *post);
 	void (*offload)(struct ddio_env *env, struct ddio_offload *offload);
 	void (*gate_open)(struct ddio_env *env, struct ddio_gate *gate);
 	int (*gate_wait)(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
+	/* May be NULL: post() and gate_wait(). */
+	int (*call)(struct ddio_env *env, struct ddio_post *post, struct ddio_gate *gate);
 	/* Both may be NULL: there are no descriptors. */
 	int (*watcher_start)(struct ddio_env *env, struct ddio_watcher *watcher);
 	void (*watcher_stop)(struct ddio_env *env, struct ddio_watcher *watcher);

@@ -210,12 +210,28 @@ static void op_begin(void *arg)
 	turn_take(op->group, &op->turn);
 }
 
-void op_submit(struct ddio_op *op)
+static struct ddio_post *op_post(struct ddio_op *op)
 {
 	ddio_gate_init(&op->gate);
 	op->post.fn = op_begin;
 	op->post.arg = op;
-	ddio_env_post(op->session->env, &op->post);
+	return &op->post;
+}
+
+void op_submit(struct ddio_op *op)
+{
+	ddio_env_post(op->session->env, op_post(op));
+}
+
+static void op_free(struct ddio_op *op);
+
+int op_call(struct ddio_op *op)
+{
+	int err = ddio_env_call(op->session->env, op_post(op), &op->gate);
+
+	if (err)
+		op_free(op);
+	return err;
 }
 
 static void ops_fail(struct ddio_group *group, const struct error *error)
@@ -296,7 +312,7 @@ void op_give_up(struct ddio_op *op)
 {
 	op->post.fn = op_free_run;
 	op->post.arg = op;
-	ddio_env_post(op->session->env, &op->post);
+	ddio_env_post_later(op->session->env, &op->post);
 }
 
 void transfers_free(struct ddio_session *session)

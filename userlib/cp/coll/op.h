@@ -140,6 +140,8 @@ void op_stopped(struct ddio_op *op);
 struct ddio_list *group_ops(struct ddio_group *group);
 struct ddio_op *op_find(struct ddio_group *group, uint64_t number);
 void op_submit(struct ddio_op *op);
+/* Application's thread: submits an operation and waits for it.  Returns 0, or -EDEADLK on the reactor, which frees it. */
+int op_call(struct ddio_op *op);
 /* Application's thread: gives up an operation that is over; the reactor frees it. */
 void op_give_up(struct ddio_op *op);
 

@@ -267,13 +267,11 @@ static void report_copy(struct ddio_op *op)
 	memcpy(to, &op->report, len < sizeof(op->report) ? len : sizeof(op->report));
 }
 
-int ddio_wait(struct ddio_op *op)
+/* An operation that is over: what came of it. */
+static int op_take_result(struct ddio_op *op)
 {
 	int err;
 
-	if (!op)
-		return -EINVAL;
-	ddio_gate_wait(op->session->env, &op->gate, 0);
 	memcpy(session_text_take(op->session), op->result.text, sizeof(op->result.text));
 	err = op->result.err;
 	report_copy(op);
@@ -281,26 +279,33 @@ int ddio_wait(struct ddio_op *op)
 	return err;
 }
 
-static int transfer_all(struct ddio_file *file, struct ddio_group *group,
+int ddio_wait(struct ddio_op *op)
+{
+	int err = op ? ddio_env_call(op->session->env, NULL, &op->gate) : -EINVAL;
+
+	return err ? err : op_take_result(op);
+}
+
+static int transfer_run(struct ddio_file *file, struct ddio_group *group,
 			const struct ddio_transfer *t, bool writing)
 {
-	struct ddio_op *op = NULL;
+	struct ddio_op *op = op_new(file, group, t, writing);
 	int err;
 
-	if (!file || !group)
-		return -EINVAL;
-	err = transfer_start(file, group, t, writing, &op);
-	return err ? err : ddio_wait(op);
+	if (!op)
+		return session_fail(file->session, -ENOMEM, "out of memory");
+	err = op_call(op);
+	return err ? err : op_take_result(op);
 }
 
 int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t)
 {
-	return transfer_all(file, group, t, false);
+	return file && group ? transfer_run(file, group, t, false) : -EINVAL;
 }
 
 int ddio_write_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t)
 {
-	return transfer_all(file, group, t, true);
+	return file && group ? transfer_run(file, group, t, true) : -EINVAL;
 }
 
 int ddio_start_read_all(struct ddio_file *file, struct ddio_group *group,
@@ -327,16 +332,10 @@ int ddio_start_write(struct ddio_file *file, const struct ddio_transfer *t, stru
 
 int ddio_read(struct ddio_file *file, const struct ddio_transfer *t)
 {
-	struct ddio_op *op = NULL;
-	int err = ddio_start_read(file, t, &op);
-
-	return err ? err : ddio_wait(op);
+	return file ? transfer_run(file, NULL, t, false) : -EINVAL;
 }
 
 int ddio_write(struct ddio_file *file, const struct ddio_transfer *t)
 {
-	struct ddio_op *op = NULL;
-	int err = ddio_start_write(file, t, &op);
-
-	return err ? err : ddio_wait(op);
+	return file ? transfer_run(file, NULL, t, true) : -EINVAL;
 }

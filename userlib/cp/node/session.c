@@ -88,14 +88,17 @@ static void call_begin(void *arg)
 int call_run(struct ddio_session *session, struct session_call *call,
 	     void (*run)(struct session_call *call))
 {
+	int err;
+
 	call->session = session;
 	call->run = run;
 	call->post.fn = call_begin;
 	call->post.arg = call;
 	error_clear(&call->error);
 	ddio_gate_init(&call->gate);
-	ddio_env_post(session->env, &call->post);
-	ddio_gate_wait(session->env, &call->gate, 0);
+	err = ddio_env_call(session->env, &call->post, &call->gate);
+	if (err)
+		return err;
 	memcpy(session_text_take(session), call->error.text, DDIO_MAX_TEXT);
 	return call->error.err;
 }

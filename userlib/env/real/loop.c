@@ -18,7 +18,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -144,15 +143,24 @@ static bool real_clock_set(struct real *real)
 /*
  * Posts
  */
-static void real_wake(struct real *real)
+bool real_rouse(struct real *real)
 {
 	uint64_t one = 1;
 
-	if (atomic_exchange(&real->sleeping, 0) && write(real->wake.fd, &one, sizeof(one)) < 0)
-		return; /* the counter is full: the loop is awake already */
+	if (!atomic_exchange(&real->sleeping, 0))
+		return false;
+	if (write(real->wake.fd, &one, sizeof(one)) < 0)
+		return true; /* the counter is full: the loop is awake already */
+	return true;
 }
 
-void real_post(struct ddio_env *env, struct ddio_post *post)
+static void real_wake(struct real *real)
+{
+	if (!real_rouse(real))
+		real_want(real);
+}
+
+void real_post_later(struct ddio_env *env, struct ddio_post *post)
 {
 	struct real *real = real_of(env);
 	struct ddio_post *head = atomic_load_explicit(&real->posts, memory_order_relaxed);
@@ -160,7 +168,12 @@ void real_post(struct ddio_env *env, struct ddio_post *post)
 	do {
 		post->next = head;
 	} while (!atomic_compare_exchange_weak(&real->posts, &head, post));
-	real_wake(real);
+}
+
+void real_post(struct ddio_env *env, struct ddio_post *post)
+{
+	real_post_later(env, post);
+	real_wake(real_of(env));
 }
 
 bool real_run_posts(struct real *real)
@@ -221,7 +234,7 @@ static int real_sleep(struct real *real, int timeout)
 	atomic_store(&real->sleeping, 1);
 	if (atomic_load(&real->posts) || atomic_load(&real->stop))
 		timeout = 0;
-	n = epoll_wait(real->epfd, real->batch, REAL_BATCH, timeout);
+	n = epoll_pwait(real->epfd, real->batch, REAL_BATCH, timeout, real->signals);
 	if (n < 0)
 		n = -errno;
 	atomic_store(&real->sleeping, 0);
@@ -256,37 +269,56 @@ static void real_dispatch(struct real *real)
 	}
 }
 
+void real_work(struct real *real)
+{
+	real_run_posts(real);
+	real_run_timers(real);
+	real->report(real);
+}
+
+int real_events(struct real *real)
+{
+	int n = real_poll(real);
+
+	if (n < 0)
+		return n;
+	real->batch_at = 0;
+	real->batch_n = n;
+	real_dispatch(real);
+	return 0;
+}
+
 /**
  * real_run - run the loop on this thread
  * @env: of ddio_real_new()
- * Everything posted before real_stop() is still run.
+ * Everything posted before real_stop() is still run.  Threads that wait may run the loop now and then instead of this one:
+ * see lead.c.
  * Return: 0 after real_stop(), -EBUSY if it runs already, or another -errno.
  */
 int real_run(struct ddio_env *env)
 {
 	struct real *real = real_of(env);
-	int n = 0, none = 0;
+	int ret = 0, none = 0;
 	bool stop;
 
-	if (!atomic_compare_exchange_strong(&real->loop_tid, &none, (int)syscall(SYS_gettid)))
+	if (!atomic_compare_exchange_strong(&real->loop_tid, &none, real_tid()))
 		return -EBUSY;
 	for (;;) {
 		stop = atomic_load(&real->stop);
-		real_run_posts(real);
-		real_run_timers(real);
-		real->report(real);
+		real_work(real);
 		if (stop)
 			break;
-		n = real_poll(real);
-		if (n < 0)
+		if (real_may_lend(real)) {
+			real_lend(real);
+			continue;
+		}
+		ret = real_events(real);
+		if (ret)
 			break;
-		real->batch_at = 0;
-		real->batch_n = n;
-		real_dispatch(real);
 	}
 	atomic_store(&real->stop, 0);
 	atomic_store(&real->loop_tid, 0);
-	return n < 0 ? n : 0;
+	return ret;
 }
 
 void real_stop(struct ddio_env *env)

@@ -4,8 +4,11 @@
 #define DDIO_REAL_PRIV_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "env/env_ops.h"
 #include "base/heap.h"
 #include "env/real/real.h"
@@ -14,6 +17,10 @@
 /* After a wait shorter than the first, the loop polls for the second before it sleeps. */
 #define REAL_SHORT_NS 1000000
 #define REAL_LOOK_NS 20000
+/* A loop that was lent, and that nobody has run for so long, goes back to its own thread. */
+#define REAL_LENT_NS 1000000
+/* In @loop_tid: no thread runs the loop, and one that waits may. */
+#define REAL_FREE (-1)
 
 /**
  * struct watch - a descriptor in the loop, embedded in what owns the descriptor
@@ -68,7 +75,13 @@ struct real_worker {
  * @sleeping: the loop sleeps, or is about to
  * @stop: the loop is to return
  * @waited: how long the loop waited for the last events, in nanoseconds
- * @loop_tid: the thread that runs the loop, 0 if none
+ * @loop_tid: the thread that runs the loop; 0: none has begun to; REAL_FREE: a thread that waits may
+ * @rung: what the loop's own thread is to do that has lent the loop: RING_* (lead.c)
+ * @led: how often a thread that waits has run the loop
+ * @tired: the loop's own thread wants to be told when the one that runs the loop leaves it
+ * @waiting: threads that wait for gates that the loop opens, and do not run it
+ * @opened: since the loop was lent last, a gate was opened for which one of these waited
+ * @signals: let through while the loop sleeps; NULL: those of its thread
  * @batch: events of this turn that are not dispatched yet begin at @batch_at
  * @batch_n: events in @batch
  * @current: the object whose user is being called; NULL once it is closed or detached
@@ -93,6 +106,9 @@ struct real {
 	atomic_int stop;
 	uint64_t waited;
 	atomic_int loop_tid;
+	_Atomic uint32_t rung, led, tired, waiting;
+	bool opened;
+	const sigset_t *signals;
 	struct epoll_event batch[REAL_BATCH];
 	int batch_at, batch_n;
 	const void *current;
@@ -127,8 +143,14 @@ uint64_t real_wall(struct ddio_env *env);
 int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns);
 void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer);
 void real_post(struct ddio_env *env, struct ddio_post *post);
+void real_post_later(struct ddio_env *env, struct ddio_post *post);
+/* Ends the sleep of whoever runs the loop.  Return: false if nobody sleeps in it. */
+bool real_rouse(struct real *real);
 /* Runs what was posted so far.  Return: true if there was anything. */
 bool real_run_posts(struct real *real);
+/* The two halves of a turn: what is due; waiting for events, and what comes of them, which returns 0 or -errno. */
+void real_work(struct real *real);
+int real_events(struct real *real);
 /* The loop's own descriptors.  Return: 0 or -errno; what was opened is to be closed all the same. */
 int real_open_fds(struct real *real);
 void real_close_fds(struct real *real);
@@ -140,6 +162,22 @@ int worker_init(struct real *real);
 void worker_fini(struct real *real);
 void real_offload(struct ddio_env *env, struct ddio_offload *offload);
 
+static inline int real_tid(void)
+{
+	return (int)syscall(SYS_gettid);
+}
+
+/* lead.c */
+bool real_may_lend(const struct real *real);
+void real_lend(struct real *real);
+/* Something is to be done in the loop: if nobody runs it, its own thread is to. */
+void real_want(struct real *real);
+int real_call(struct ddio_env *env, struct ddio_post *post, struct ddio_gate *gate);
+
+/* What a gate's word says; GATE_CALLED: a thread is asleep in real_call(). */
+enum real_gate { GATE_SHUT = 0, GATE_OPEN = 1, GATE_AWAITED = 2, GATE_CALLED = 3 };
+/* Sleeps until a gate whose word is @state opens, or is open already.  Return: 0 or -ETIMEDOUT. */
+int real_gate_sleep(struct ddio_gate *gate, enum real_gate state, uint64_t deadline_ns);
 void real_gate_open(struct ddio_env *env, struct ddio_gate *gate);
 int real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
 
