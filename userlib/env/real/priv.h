@@ -16,7 +16,7 @@
 #define REAL_BATCH 64
 /* After a wait shorter than the first, the loop polls for the second before it sleeps. */
 #define REAL_SHORT_NS 1000000
-#define REAL_LOOK_NS 20000
+#define REAL_LOOK_NS 50000
 /* A loop that was lent, and that nobody has run for so long, goes back to its own thread. */
 #define REAL_LENT_NS 1000000
 /* In @loop_tid: no thread runs the loop, and one that waits may. */
