@@ -11,6 +11,11 @@
 #include "env/real/real.h"
 
 #define DEFAULT_CONF "/etc/ddio/ddio.conf"
+/*
+ * The steps of a small collective are so far apart.  Only threads that wait look so long; daemons do for less, since beside
+ * threads that compute a process that yields its processor again and again gets it back late.
+ */
+#define LOOK_NS 50000
 
 /* Each thread's text of its last ddio_connect(), which has no session to keep it in. */
 static __thread char connect_error[DDIO_MAX_TEXT];
@@ -42,9 +47,9 @@ static void connect_log(void *arg, enum ddio_log_level level, const char *line)
 static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		       struct ddio_session **session)
 {
-	const struct ddio_real_opts opts = { .log = connect_log,
-					     .log_level = DDIO_LOG_ERR,
-					     .name = "libddio" };
+	const struct ddio_real_opts opts = {
+		.log = connect_log, .log_level = DDIO_LOG_ERR, .name = "libddio", .look_ns = LOOK_NS
+	};
 	struct ddio_env *env;
 	int err;
 

@@ -215,7 +215,7 @@ static void real_woken(struct watch *watch, uint32_t events)
  */
 static int real_look(struct real *real, uint64_t now)
 {
-	uint64_t until = now + REAL_LOOK_NS;
+	uint64_t until = now + (real->opts.look_ns ? real->opts.look_ns : REAL_LOOK_NS);
 	int n = 0;
 
 	while (!n && now < until && !atomic_load(&real->posts) && !atomic_load(&real->stop)) {

@@ -14,9 +14,9 @@
 #include "env/real/real.h"
 
 #define REAL_BATCH 64
-/* After a wait shorter than the first, the loop polls for the second before it sleeps. */
+/* After a wait shorter than the first, the loop polls for the second before it sleeps, unless its options say otherwise. */
 #define REAL_SHORT_NS 1000000
-#define REAL_LOOK_NS 50000
+#define REAL_LOOK_NS 20000
 /* A loop that was lent, and that nobody has run for so long, goes back to its own thread. */
 #define REAL_LENT_NS 1000000
 /* In @loop_tid: no thread runs the loop, and one that waits may. */

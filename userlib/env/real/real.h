@@ -14,6 +14,7 @@ struct ddio_disk_engine;
  * @log_level: the least important level that is passed on
  * @name: shown in log lines (the node's name)
  * @engines: disk engines that ddio_disk_open() offers, NULL-terminated; NULL: none
+ * @look_ns: how long the loop looks for the next event before it sleeps, if the last one came soon; 0: 20 us
  */
 struct ddio_real_opts {
 	void (*log)(void *arg, enum ddio_log_level level, const char *line);
@@ -21,6 +22,7 @@ struct ddio_real_opts {
 	enum ddio_log_level log_level;
 	const char *name;
 	const struct ddio_disk_engine *const *engines;
+	uint64_t look_ns;
 };
 
 int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env);
