@@ -185,24 +185,36 @@ KT_TEST(limits, leaving_during_a_copy)
 	close(fd);
 }
 
-/* Nor for a copy of its own bytes, which ends in the middle. */
+/*
+ * Nor for a copy of its own bytes, which ends in the middle: the last run, which is for memory of its
+ * own, is never begun, neither while the member leaves nor later.
+ */
 KT_TEST(limits, leaving_during_its_copy)
 {
+	unsigned char *memory =
+		mmap(NULL, 2 * BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	__u64 before = kt_keyed(STATS, "scattered_bytes");
-	int fd = kt_joint_join(self->joint, 0, self->memory, BLOCK, 0);
 	struct ddio_block block;
 	struct ddio_submit s;
+	int fd;
 
+	ASSERT_NE(MAP_FAILED, (void *)memory);
+	memset(memory, 1, 2 * BLOCK);
+	self->memory = memory;
+	fd = kt_joint_join(self->joint, 0, memory, 2 * BLOCK, 0);
 	ASSERT_LE(0, fd);
 	long_copy(self, &s, &block, DDIO_READ, LONG_RUNS);
+	self->run[LONG_RUNS - 1].memory = BLOCK;
 	ASSERT_EQ(0, kt_submit(self->ctx, &s));
 	ASSERT_EQ(true, copying(self));
 	close(fd);
-	memset(self->memory, 0xa5, BLOCK);
+	EXPECT_EQ(1, memory[BLOCK]);
+	EXPECT_EQ(0, memcmp(memory + BLOCK, memory + BLOCK + 1, BLOCK - 1));
+	memset(memory, 0xa5, 2 * BLOCK);
 	EXPECT_EQ(-EOWNERDEAD, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
 	EXPECT_EQ(before, kt_keyed(STATS, "scattered_bytes"));
-	EXPECT_EQ(0xa5, self->memory[0]);
-	EXPECT_EQ(0, memcmp(self->memory, self->memory + 1, BLOCK - 1));
+	EXPECT_EQ(0xa5, memory[0]);
+	EXPECT_EQ(0, memcmp(memory, memory + 1, 2 * BLOCK - 1));
 }
 
 /* A deadline ends the call, and the collective goes on without it; and so does a signal. */
@@ -257,27 +269,43 @@ KT_TEST(limits, killed_during_a_copy)
 	EXPECT_EQ(before, kt_keyed(STATS, "scattered_bytes"));
 }
 
+/* A kernel may cut the names of threads. */
+#define COMM 15
+
+/* Finds what /proc says of the thread that looks after a disk, from its state on. */
+static bool stat_of_thread(const struct kt_dev *dev, char *text, size_t size)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	bool found = false;
+	char name[96], *at;
+
+	snprintf(name, sizeof(name), "(ddio/%s)", strrchr(dev->path, '/') + 1);
+	while (!found && (entry = readdir(proc))) {
+		if (kt_read(text, size, "/proc/%s/stat", entry->d_name))
+			continue;
+		at = strchr(text, '(');
+		found = at && (!strncmp(at, name, strlen(name)) ||
+			       (at[COMM + 1] == ')' && !strncmp(at, name, COMM + 1)));
+	}
+	closedir(proc);
+	if (found)
+		memmove(text, strrchr(text, ')') + 2, strlen(strrchr(text, ')') + 2) + 1);
+	return found;
+}
+
 /* The nice value of the thread that looks after a disk, or -100. */
 static int nice_of_thread(const struct kt_dev *dev)
 {
-	char text[256], name[32], *end;
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	long nice = -100;
+	char text[256];
+	long nice;
 
-	snprintf(name, sizeof(name), "(ddio/%.10s)", strrchr(dev->path, '/') + 1);
-	while ((entry = readdir(proc))) {
-		if (kt_read(text, sizeof(text), "/proc/%s/stat", entry->d_name) ||
-		    !strstr(text, name))
-			continue;
-		end = strrchr(text, ')');
-		if (sscanf(end,
-			   ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-			   "%*d %ld",
-			   &nice) == 1)
-			break;
-	}
-	closedir(proc);
+	if (!stat_of_thread(dev, text, sizeof(text)) ||
+	    sscanf(text,
+		   "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+		   "%*d %ld",
+		   &nice) != 1)
+		return -100;
 	return nice;
 }
 
@@ -383,29 +411,36 @@ KT_TEST(limits, dead_disk)
 	close(ctx);
 }
 
-/* What others have left in the page cache of a disk that does not answer holds up no caller. */
-KT_TEST(limits, page_cache_of_others)
+/* Ends the stall of the dead disk after a minute, or a case would never end where the call waits. */
+static pid_t rescuer(void)
+{
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	sleep(60);
+	kt_write("0", "/sys/kernel/config/hp97560/%s/stall", dead->name);
+	_exit(0);
+}
+
+/* Reads from the dead disk, whose page cache has a page to be written, or, if @under_way, being written. */
+static void read_beside_a_page(struct __test_metadata *_metadata, FIXTURE_DATA(limits) * self,
+			       bool under_way)
 {
 	struct ddio_block block = { .length = SMALL };
 	int ctx = kt_open(), fd;
 	struct ddio_submit s;
 	pid_t child;
 
-	if (!dead)
-		SKIP(return, "no hp97560 disk");
 	fd = open(dead->path, O_RDWR);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_disk_open(ctx, dead->path, O_RDWR, &block.disk));
 	ASSERT_EQ(0, kt_buffer_add(ctx, kt_memory(SMALL), SMALL, 0, &block.buffer));
 	ASSERT_EQ(0, kt_write("1", "/sys/kernel/config/hp97560/%s/stall", dead->name));
+	child = rescuer();
 	ASSERT_EQ(SMALL, pwrite(fd, self->memory, SMALL, 0));
-	child = fork();
-	if (!child) {
-		/* Or the case would never end where the call waits. */
-		sleep(60);
-		kt_write("0", "/sys/kernel/config/hp97560/%s/stall", dead->name);
-		_exit(0);
-	}
+	if (under_way)
+		ASSERT_EQ(0, sync_file_range(fd, 0, SMALL, SYNC_FILE_RANGE_WRITE));
 	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, &block, 1);
 	s.flags = DDIO_SUBMIT_WAIT;
 	s.deadline = 1;
@@ -417,4 +452,146 @@ KT_TEST(limits, page_cache_of_others)
 	EXPECT_EQ(0, kt_wait(ctx, s.out_collective, DDIO_FOREVER, NULL));
 	close(fd);
 	close(ctx);
+}
+
+/* What others have left in the page cache of a disk that does not answer holds up no caller. */
+KT_TEST(limits, page_cache_of_others)
+{
+	if (!dead)
+		SKIP(return, "no hp97560 disk");
+	read_beside_a_page(_metadata, self, false);
+}
+
+KT_TEST(limits, page_cache_being_written)
+{
+	if (!dead)
+		SKIP(return, "no hp97560 disk");
+	read_beside_a_page(_metadata, self, true);
+}
+
+static char state_of(pid_t pid)
+{
+	char text[256], *end;
+
+	if (kt_read(text, sizeof(text), "/proc/%d/stat", pid))
+		return '?';
+	end = strrchr(text, ')');
+	return end ? end[2] : '?';
+}
+
+/* Looks for twenty times in a row who waits for the disk: 'c' the caller, 't' the thread, '?' neither. */
+static char who_waits(pid_t caller)
+{
+	char text[256], who, last = '?';
+	int same = 0, i;
+
+	for (i = 0; i < 3000 && same < 20; i++) {
+		if (state_of(caller) == 'D')
+			who = 'c';
+		else if (stat_of_thread(dead, text, sizeof(text)) && *text == 'D')
+			who = 't';
+		else
+			who = '?';
+		same = who == last && who != '?' ? same + 1 : 0;
+		last = who;
+		usleep(10000);
+	}
+	return same == 20 ? last : '?';
+}
+
+/*
+ * While the caller gathers the bytes of collective @id, which takes it minutes: puts a page into the
+ * page cache, cancels, and tells who writes that page out.
+ */
+static char dirty_and_cancel(int ctx, __u32 id, const void *page)
+{
+	pid_t caller = getppid();
+	int fd = open(dead->path, O_RDWR);
+	char who = '?';
+
+	while (kt_wait(ctx, id, 0, NULL) != -ETIMEDOUT)
+		usleep(1000);
+	/* A collective that only begins would find the page, and be the thread's from the start. */
+	usleep(500000);
+	if (pwrite(fd, page, SMALL, 0) == SMALL && !kt_cancel(ctx, id))
+		who = who_waits(caller);
+	kt_write("0", "/sys/kernel/config/hp97560/%s/stall", dead->name);
+	return who;
+}
+
+/* What others leave there while the caller is at work is written out by the disk's thread. */
+KT_TEST(limits, page_cache_at_the_end)
+{
+	int fd = kt_joint_join(self->joint, 0, self->memory, BLOCK, 0), status;
+	struct ddio_block block;
+	struct ddio_submit s;
+	__u32 disk;
+	pid_t child;
+
+	if (!dead)
+		SKIP(return, "no hp97560 disk");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_disk_open(self->ctx, dead->path, O_RDWR, &disk));
+	ASSERT_EQ(0, kt_write("1", "/sys/kernel/config/hp97560/%s/stall", dead->name));
+	long_copy(self, &s, &block, DDIO_WRITE, LONG_RUNS);
+	block.disk = disk;
+	s.flags = DDIO_SUBMIT_WAIT;
+	child = fork();
+	if (!child)
+		_exit(dirty_and_cancel(self->ctx, disk + 1, self->memory));
+	ASSERT_EQ(0, kt_submit(self->ctx, &s));
+	EXPECT_EQ(disk + 1, s.out_collective);
+	EXPECT_EQ(-ECANCELED, s.out_error);
+	EXPECT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ('t', WEXITSTATUS(status));
+	close(fd);
+}
+
+/* A quarter of their bytes is what a round may copy: to clear one takes a round. */
+#define CLEARED (4U << 20)
+#define GATHERED 12U
+
+/*
+ * Once the first block has failed, no buffer is cleared for the others, which are not gathered any
+ * more: the rounds of the disk's thread tell.
+ */
+KT_TEST(limits, stopped_before_it_gathers)
+{
+	struct ddio_run run[2 * GATHERED];
+	struct ddio_block block[GATHERED];
+	int ctx = kt_open(), joint, fd;
+	__u64 works = kt_keyed(STATS, "works");
+	struct kt_dev *bad;
+	struct ddio_submit s;
+	__u32 disk, i;
+
+	bad = kt_dev_null(&(struct kt_null){ .megabytes = CLEARED * GATHERED >> 20,
+					     .more = "irqmode=0 badblocks=+0-7" });
+	if (!bad)
+		SKIP(return, "no null_blk disk with bad sectors");
+	ASSERT_EQ(0, kt_disk_open(ctx, bad->path, O_RDWR, &disk));
+	joint = kt_joint_create(ctx, 1);
+	fd = kt_joint_join(joint, 0, self->memory, SMALL, 0);
+	ASSERT_LE(0, fd);
+	for (i = 0; i < GATHERED; i++) {
+		block[i] = (struct ddio_block){ .offset = (__u64)i * CLEARED,
+						.length = i ? CLEARED : SMALL,
+						.disk = disk,
+						.where = 2 * i,
+						.buffer = 2 };
+		run[2 * i] = (struct ddio_run){ .length = 512 };
+		run[2 * i + 1] = (struct ddio_run){ .offset = 1024, .length = 512 };
+	}
+	kt_submit_init(&s, DDIO_WRITE, DDIO_SCATTER, block, GATHERED);
+	s.runs = kt_ptr(run);
+	s.nr_runs = 2 * GATHERED;
+	s.joint_fd = joint;
+	s.depth = GATHERED;
+	ASSERT_EQ(0, kt_submit(ctx, &s));
+	EXPECT_EQ(-EIO, kt_wait(ctx, s.out_collective, DDIO_FOREVER, NULL));
+	EXPECT_GE(works + 4, kt_keyed(STATS, "works"));
+	close(fd);
+	close(joint);
+	close(ctx);
+	kt_dev_free(bad);
 }
