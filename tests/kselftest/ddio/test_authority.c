@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -406,4 +407,62 @@ KT_TEST(authority, counted_as_the_callers)
 	}
 	EXPECT_EQ(read + NR * SMALL, io_of("read_bytes"));
 	EXPECT_EQ(written + NR * SMALL, io_of("write_bytes"));
+}
+
+/* Moves a block of each of the two disks, the slow one's last. */
+static int move_both(FIXTURE_DATA(authority) * self, __u32 op)
+{
+	struct ddio_submit s;
+	int err;
+
+	list_fill(self, self->fast, 2);
+	self->block[1].disk = self->slow;
+	kt_submit_init(&s, op, DDIO_PLACE, self->block, 2);
+	s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET;
+	err = kt_submit(self->ctx, &s);
+	return err ? err : s.out_error;
+}
+
+/* A security module is asked about each disk, and what it refuses is refused as a whole. */
+KT_TEST(authority, security_module)
+{
+	static const unsigned int mask[] = {
+		[DDIO_READ] = KT_MAY_READ, [DDIO_WRITE] = KT_MAY_WRITE
+	};
+	__u32 op;
+	int fd;
+
+	for (op = DDIO_READ; op <= DDIO_WRITE; op++) {
+		fd = kt_lsm_refuse(slow, mask[op]);
+		if (fd < 0)
+			SKIP(return, "no security modules in BPF here: %s", strerror(-fd));
+		EXPECT_EQ(0, move(self, self->fast, op));
+		EXPECT_EQ(-EPERM, move(self, self->slow, op));
+		EXPECT_EQ(-EPERM, move_both(self, op));
+		EXPECT_EQ(0, move_both(self, DDIO_READ + DDIO_WRITE - op));
+		close(fd);
+		EXPECT_EQ(0, move_both(self, op));
+	}
+}
+
+#define FIRMWARE "ddio_kselftest"
+#define FIRMWARE_DIR "/lib/firmware/"
+#define FIRMWARE_TEST "/sys/devices/virtual/misc/test_firmware/"
+
+/* A thread of the kernel has no memory that could own a context; one that loads firmware opens any path. */
+KT_TEST(authority, thread_of_the_kernel)
+{
+	struct kt_usage before;
+
+	if (kt_modprobe("test_firmware", ""))
+		SKIP(return, "no module test_firmware");
+	kt_usage(&before);
+	mkdir(FIRMWARE_DIR, 0755);
+	unlink(FIRMWARE_DIR FIRMWARE);
+	ASSERT_EQ(0, symlink("/dev/ddio", FIRMWARE_DIR FIRMWARE));
+	/* Whatever goes wrong there is said as ENOMEM. */
+	EXPECT_EQ(-ENOMEM, kt_write(FIRMWARE, FIRMWARE_TEST "trigger_async_request"));
+	EXPECT_EQ(true, kt_usage_settled(&before, 30));
+	unlink(FIRMWARE_DIR FIRMWARE);
+	kt_modprobe("-r test_firmware", "");
 }

@@ -126,6 +126,18 @@ int kt_dm_reload(struct kt_dev *dev, uint64_t sectors, const char *target, const
 void kt_dev_numbers(const struct kt_dev *dev, char *text, size_t size);
 
 /*
+ * lsm.c: a security module of the test's own
+ */
+#define KT_MAY_WRITE 2U
+#define KT_MAY_READ 4U
+
+/*
+ * Has the kernel ask a program that refuses, with EPERM, what reads or writes @dev (KT_MAY_...).
+ * Returns a descriptor, at whose closing it ends; an errno where the kernel cannot do that.
+ */
+int kt_lsm_refuse(const struct kt_dev *dev, unsigned int mask);
+
+/*
  * leak.c: what a test may not leave behind
  */
 struct kt_usage {
