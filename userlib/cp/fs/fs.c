@@ -130,12 +130,18 @@ static int fs_begin_wait(struct ddio_fs *fs, char *err, size_t err_len)
 	return ret;
 }
 
+static void fs_beat(struct ddio_fs *fs)
+{
+	fsc_removals_beat(fs);
+	fsc_inodes_trim(fs);
+}
+
 static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
 {
 	static const struct fsc_names_ops names_ops = {
 		.started = fs_begun,
 		.tell_again = fsc_tell_again,
-		.beat = fsc_removals_beat,
+		.beat = fs_beat,
 		.unnamed_lost = fsc_inodes_unsynced,
 		.recalled = fsc_lease_recalled,
 		.down = fsc_leases_lost,

@@ -10,6 +10,7 @@
 #include "cp/fs/inode/locks.h"
 
 enum { IDLE_MAX = 16384 };
+#define IDLE_NS (60 * 1000000000ull)
 
 /**
  * struct fsc_inodes - the table
@@ -111,11 +112,41 @@ void fsc_inode_put(struct fsc_inode *inode)
 		return;
 	ddio_list_add(&inode->idle, &t->idle);
 	t->nidle++;
+	inode->since = ddio_env_now(inode->fs->reactor[0].env);
 	/* An inode that was never open knows nothing worth keeping. */
 	if (!inode->known)
 		inode_free(inode);
 	else if (t->nidle > IDLE_MAX)
 		inode_free(ddio_list_first(&t->idle, struct fsc_inode, idle));
+}
+
+/* Returns true if a node may have writes to the file that a later sync must ask for. */
+static bool is_held(const struct fsc_inode *inode)
+{
+	uint32_t i;
+
+	for (i = 0; inode->holder && i < inode->rec.ndisks; i++)
+		if (inode->holder[i])
+			return true;
+	return false;
+}
+
+void fsc_inodes_trim(struct ddio_fs *fs)
+{
+	uint64_t now = ddio_env_now(fs->reactor[0].env);
+	struct fsc_inode *inode, *next;
+
+	ddio_list_for_each_entry_safe(inode, next, &fs->inodes->idle, idle) {
+		if (now - inode->since < IDLE_NS)
+			break;
+		if (!is_held(inode))
+			inode_free(inode);
+	}
+}
+
+uint32_t fsc_inodes_idle(const struct ddio_fs *fs)
+{
+	return fs->inodes->nidle;
 }
 
 void fsc_inodes_unsynced(struct ddio_fs *fs)

@@ -37,7 +37,7 @@ struct fsc_lease {
  *
  * Reactor 0:
  * @node, @idle: the table's
- * @refs: jobs and files; without any the inode may be forgotten
+ * @refs: jobs and files; without any, as since @since, the inode may be forgotten
  * @opens: open files, and jobs that need the inode open or are about to open it; 0: it is released, or
  *	is being released
  * @releasing: FS_RELEASE has no answer yet; @reopen: struct fsc_opening.link: openings that wait for it
@@ -75,6 +75,7 @@ struct fsc_inode {
 	uint64_t ino;
 	struct ddio_hash_node node;
 	struct ddio_list idle;
+	uint64_t since;
 	uint32_t refs, opens;
 	bool releasing;
 	struct ddio_list reopen;
@@ -118,6 +119,10 @@ struct fsc_inode *fsc_inode_find(struct ddio_fs *fs, uint64_t ino);
 /* Finds or makes an inode and takes a reference; returns NULL if there is no memory. */
 struct fsc_inode *fsc_inode_get(struct ddio_fs *fs, uint64_t ino);
 void fsc_inode_put(struct fsc_inode *inode);
+/* Forgets what nobody has used for a minute, unless a later sync needs it: a walk over many files must not take memory permanently. */
+void fsc_inodes_trim(struct ddio_fs *fs);
+/* How many inodes of the table are not in use. */
+uint32_t fsc_inodes_idle(const struct ddio_fs *fs);
 /* Each inode of the table counts as changed and not synced: one of them was renamed, and nobody knows which. */
 void fsc_inodes_unsynced(struct ddio_fs *fs);
 /* Forgets how a file is spread, which may have changed, unless it is in use. */
