@@ -82,6 +82,7 @@ int ddio_connect(const struct ddio_connect_opts *opts, struct ddio_session **ses
  *
  * Cancels what is under way (-ECANCELED) and frees everything made from the session that is still
  * there: groups, files, operations.  Buffers of unfinished transfers are the caller's again on return.
+ * Does nothing if it is called by a signal handler that interrupts a call of the session which its thread carries out itself.
  */
 void ddio_disconnect(struct ddio_session *session);
 

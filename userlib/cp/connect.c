@@ -176,7 +176,9 @@ void ddio_disconnect(struct ddio_session *session)
 
 	if (!session)
 		return;
-	call_run(session, &dc.call, disconnect_run);
+	/* In the middle of another call, by a signal handler: the session stays as it is. */
+	if (call_run(session, &dc.call, disconnect_run) == -EDEADLK)
+		return;
 	env = session->own_env ? session->env : NULL;
 	if (env)
 		ddio_real_join_thread(env);

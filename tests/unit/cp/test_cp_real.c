@@ -493,8 +493,54 @@ static void connecting(void)
 	ut_remove_tree(top);
 }
 
+/*
+ * Calls in the middle of another, as a signal handler may make them that interrupts a thread which runs the session's loop
+ */
+struct insider {
+	struct ddio_session *s;
+	struct ddio_file *f;
+	struct ddio_post post;
+	struct ddio_gate gate;
+	int opened, read;
+};
+
+static void call_inside(void *arg)
+{
+	struct ddio_part part = { .kind = DDIO_PART_VIEW };
+	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part };
+	struct insider *in = arg;
+	struct ddio_file *f = NULL;
+
+	in->opened = ddio_open(in->s, "inside", 0, NULL, &f);
+	in->read = ddio_read(in->f, &t);
+	ddio_disconnect(in->s);
+	ddio_gate_open(in->s->env, &in->gate);
+}
+
+static void calls_inside(void)
+{
+	struct insider in = { .post = { .fn = call_inside, .arg = &in } };
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts) };
+	struct cluster c;
+
+	cluster_begin(&c);
+	opts.conf = c.conf_path;
+	CU_ASSERT_EQUAL_FATAL(ddio_connect(&opts, &in.s), 0);
+	CU_ASSERT_EQUAL(ddio_open(in.s, "inside", DDIO_CREATE, NULL, &in.f), 0);
+	ddio_gate_init(&in.gate);
+	CU_ASSERT_EQUAL(ddio_env_call(in.s->env, &in.post, &in.gate), 0);
+	CU_ASSERT_EQUAL(in.opened, -EDEADLK);
+	CU_ASSERT_EQUAL(in.read, -EDEADLK);
+	/* The session lives. */
+	CU_ASSERT_EQUAL(ddio_pwrite(in.f, "x", 1, 0), 1);
+	ddio_close(in.f);
+	ddio_disconnect(in.s);
+	cluster_end(&c);
+}
+
 static const struct ut_case cases[] = {
 	{ "connecting", connecting },
+	{ "calls in the middle of a call", calls_inside },
 	{ "threads as members", threads_as_members },
 	{ "threads of a session", threads_of_a_session },
 	{ "locks of threads", locks_of_threads },

@@ -232,13 +232,19 @@ static void test_left_alone(void)
 /*
  * Signals, cancellation, and calls from the reactor
  */
-static volatile sig_atomic_t handled;
+static volatile sig_atomic_t handled, refused;
+static struct ddio_env *handler_env;
 static bool in_turn;
 
+/* It comes while the thread is in a call, so it cannot call itself. */
 static void handler(int sig)
 {
+	struct ddio_gate gate;
+
 	(void)sig;
 	handled = in_turn ? -1 : handled + 1;
+	ddio_gate_init(&gate);
+	refused = ddio_env_call(handler_env, NULL, &gate) == -EDEADLK;
 }
 
 /* A signal comes in the middle of a turn. */
@@ -259,10 +265,12 @@ static void test_signal(void)
 	struct sigaction sa = { .sa_handler = handler }, old;
 	struct ddio_env *env = env_on_thread();
 
-	handled = 0;
+	handled = refused = 0;
+	handler_env = env;
 	CU_ASSERT_EQUAL_FATAL(sigaction(SIGUSR1, &sa, &old), 0);
 	call_until_led(env, signal_myself);
 	CU_ASSERT_EQUAL(handled, 1);
+	CU_ASSERT_EQUAL(refused, 1);
 	sigaction(SIGUSR1, &old, NULL);
 	ddio_real_free(env);
 }

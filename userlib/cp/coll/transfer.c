@@ -281,9 +281,12 @@ static int op_take_result(struct ddio_op *op)
 
 int ddio_wait(struct ddio_op *op)
 {
-	int err = op ? ddio_env_call(op->session->env, NULL, &op->gate) : -EINVAL;
+	int err;
 
-	return err ? err : op_take_result(op);
+	if (!op)
+		return -EINVAL;
+	err = ddio_env_call(op->session->env, NULL, &op->gate);
+	return err ? session_fail(op->session, err, CALL_INSIDE) : op_take_result(op);
 }
 
 static int transfer_run(struct ddio_file *file, struct ddio_group *group,
@@ -295,7 +298,7 @@ static int transfer_run(struct ddio_file *file, struct ddio_group *group,
 	if (!op)
 		return session_fail(file->session, -ENOMEM, "out of memory");
 	err = op_call(op);
-	return err ? err : op_take_result(op);
+	return err ? session_fail(file->session, err, CALL_INSIDE) : op_take_result(op);
 }
 
 int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t)

@@ -98,7 +98,7 @@ int call_run(struct ddio_session *session, struct session_call *call,
 	ddio_gate_init(&call->gate);
 	err = ddio_env_call(session->env, &call->post, &call->gate);
 	if (err)
-		return err;
+		return session_fail(session, err, CALL_INSIDE);
 	memcpy(session_text_take(session), call->error.text, DDIO_MAX_TEXT);
 	return call->error.err;
 }

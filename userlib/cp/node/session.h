@@ -118,6 +118,9 @@ struct session_call {
 	struct error error;
 };
 
+/* What -EDEADLK says: a thread that is in a call makes another. */
+#define CALL_INSIDE "a signal handler, or a function that the library calls, cannot call it itself"
+
 /* Application's thread: posts @call, waits for its end, keeps the text.  Returns error.err. */
 int call_run(struct ddio_session *session, struct session_call *call,
 	     void (*run)(struct session_call *call));
