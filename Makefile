@@ -23,6 +23,7 @@
 #   make modules    the kernel modules, for the running kernel (KDIR= another)
 #   make install-modules    into /lib/modules, with the udev rule
 #   make debs       libraries, tools, daemon and mount as Debian packages: build/debs/
+#   make wheel      the Python package: build/ddio-VERSION-py3-none-any.whl
 #   make dkms-deb   the modules as a Debian package: build/ddio-dkms_VERSION_all.deb
 #   make fmt        clang-format over the sources that changed
 #   make clean
@@ -63,6 +64,11 @@ ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) -fPIC $(VISIBILITY) $(SAN) $(INC) $(CFLAGS)
 # What libddio needs, and what the I/O processor needs besides.
 LIB_LIBS := -linih -laio -lcrypto -lpthread -lm
 LIBS := -llmdb $(LIB_LIBS)
+
+PYTHON ?= /usr/bin/python3
+# Where Debian's Python looks for packages of its own, and for those that an administrator has installed.
+PYTHON_DIR ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(shell $(PYTHON) -c \
+	'import sys; print("python%d.%d" % sys.version_info[:2])' 2>/dev/null || echo python3))/dist-packages
 
 Q := $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
@@ -132,6 +138,8 @@ install: all
 	install -m 644 include/ddio/*.h $(DESTDIR)$(PREFIX)/include/ddio/
 	sed -e 's|@PREFIX@|$(PREFIX)|;s|@VERSION@|$(VERSION)|' userlib/libddio.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libddio.pc
+	install -d $(DESTDIR)$(PYTHON_DIR)/ddio
+	install -m 644 userlib/python/ddio/*.py userlib/python/ddio/py.typed $(DESTDIR)$(PYTHON_DIR)/ddio/
 	for m in Documentation/man/*.[1-8]; do \
 		s=$${m##*.}; install -d $(DESTDIR)$(PREFIX)/share/man/man$$s; \
 		install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; done
@@ -139,7 +147,13 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(O)/ddio completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ddio
 
-.PHONY: debs
+.PHONY: wheel debs
+wheel:
+	$(call say,WHEEL,$(O))
+	$(Q)rm -rf $(O)/wheel $(O)/ddio-*.whl; mkdir -p $(O); cp -r userlib/python $(O)/wheel
+	$(Q)cd $(O)/wheel && $(PYTHON) -c 'from setuptools import build_meta; build_meta.build_wheel("..")' >build.log 2>&1 || \
+		{ cat build.log >&2; exit 1; }
+
 debs: all mpiio
 	$(Q)tools/debs.sh $(VERSION) $(O)/debs
 

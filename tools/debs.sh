@@ -67,13 +67,14 @@ build() {
 	libs=$(shlibs "$name")
 	sed -e "s|@VERSION@|$version|g;s|@ARCH@|$arch|;s|@MAINTAINER@|$maintainer|;s|@SIZE@|$size|;s|@SHLIBS@|$libs|" \
 		"tools/debian/$name.control" >"$stage/DEBIAN/control"
-	for f in postinst triggers; do
+	for f in postinst prerm triggers; do
 		[ ! -e "tools/debian/$name.$f" ] || install -m 644 "tools/debian/$name.$f" "$stage/DEBIAN/$f"
 	done
-	[ ! -e "$stage/DEBIAN/postinst" ] || chmod 755 "$stage/DEBIAN/postinst"
+	find "$stage/DEBIAN" -name 'p*' -exec chmod 755 {} +
 	(cd "$stage" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$stage/DEBIAN/md5sums"
-	dpkg-deb --root-owner-group -Zxz --build "$stage" "$out/${name}_${version}_$arch.deb" >/dev/null
-	echo "$out/${name}_${version}_$arch.deb"
+	f=$out/${name}_${version}_$(sed -n 's/^Architecture: //p' "$stage/DEBIAN/control").deb
+	dpkg-deb --root-owner-group -Zxz --build "$stage" "$f" >/dev/null
+	echo "$f"
 }
 
 names=() name= last=
