@@ -25,7 +25,14 @@ static const struct {
 	[BOUND_CHECKED] = { "checked/turn", 512 },
 	[BOUND_ENDED] = { "ended/turn", 256 },
 	[BOUND_CLIMBED] = { "climbed/turn", 1024 },
+	[BOUND_LISTED] = { "listed/turn", 1024 },
+	[BOUND_NAMES] = { "names/path", 2048 },
+	[BOUND_XATTRS] = { "xattrs/inode", 1024 },
+	[BOUND_FIXES] = { "fixes/transaction", 1024 },
 	[BOUND_PLANNED] = { "planned/turn", 8192 },
+	[BOUND_PLACED] = { "placed/turn", 1024 },
+	[BOUND_FREED] = { "freed/turn", 1024 },
+	[BOUND_PROBED] = { "probed/turn", 16384 },
 	[BOUND_LINES] = { "lines/second", 20 },
 };
 

@@ -25,8 +25,15 @@ enum bound_id {
 	BOUND_CHECKED,	     /* records that a check looks at before others have their turn */
 	BOUND_ENDED,	     /* things taken from mounts that end before others have their turn */
 	BOUND_CLIMBED,	     /* directories that a rename looks at before others have their turn */
+	BOUND_LISTED,	     /* records that a listing looks at before others have their turn */
+	BOUND_NAMES,	     /* names of a path that are looked up, those in links included */
+	BOUND_XATTRS,	     /* extended attributes, of an inode; only the most is counted */
+	BOUND_FIXES,	     /* records that a repair of the names writes in one transaction */
 	BOUND_PLANNED, /* steps of making a collective's block lists before others have their turn */
-	BOUND_LINES,   /* lines of the log within a second that connections cause */
+	BOUND_PLACED, /* blocks or extents that get a place, or read as zeros, before others have their turn */
+	BOUND_FREED, /* extents whose space is given back before others have their turn */
+	BOUND_PROBED, /* cached blocks that a list of extents looks at; then it ends, and there are more */
+	BOUND_LINES, /* lines of the log within a second that connections cause */
 	NBOUNDS
 };
 
@@ -57,6 +64,17 @@ static inline void bound_seen(struct bound *b, uint64_t held)
 {
 	if (held > b->most)
 		b->most = held;
+}
+
+/* Counts one step of several that belong together; returns false, and counts it, if that is one too many. */
+static inline bool bound_spend(struct bound *b, uint64_t *steps)
+{
+	if (*steps >= b->limit) {
+		b->hits++;
+		return false;
+	}
+	bound_seen(b, ++*steps);
+	return true;
 }
 
 /* Takes one more for a holder that has *@held; returns false, and counts it, if that is too many. */

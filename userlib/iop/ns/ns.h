@@ -135,8 +135,11 @@ int ns_link(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_link
 /* remove.c.  @dir: as in ns_make(). */
 int ns_unlink(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_name *x,
 	      struct ns_left *left, struct ddio_fs_attr *dir);
-/* Lists orphans with numbers above @after that nobody has open. */
-int ns_orphans(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out);
+/*
+ * Lists orphans with numbers above *@after that nobody has open.  If there are none among those that were looked at, but
+ * there may be more, it goes on behind *@after.
+ */
+int ns_orphans(struct ns *ns, uint64_t *after, uint32_t max, struct ddio_msg_ns_listing *out);
 /* Deletes an orphan whose objects are gone.  -EBUSY: it has a name, or is open. */
 int ns_gone(struct ns *ns, uint64_t ino);
 

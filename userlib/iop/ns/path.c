@@ -5,15 +5,7 @@
 #include <string.h>
 #include "iop/ns/priv.h"
 
-/* As many names as a path can have may be looked up for it, those in links included. */
-enum {
-	LINKS_FOLLOWED = 40,
-	NAMES_WALKED = (DDIO_MAX_PATH + 1) / 2,
-	PATH_ROOM = 2 * (DDIO_MAX_PATH + 1)
-};
-
-/* As many records are looked at for a part of a listing. */
-enum { LIST_LOOKS = 1024 };
+enum { LINKS_FOLLOWED = 40, PATH_ROOM = 2 * (DDIO_MAX_PATH + 1) };
 
 /* Leaves room for the other fields of a listing's payload. */
 #define LISTING_MAX (DDIO_MAX_SMALL - 4096)
@@ -27,7 +19,8 @@ enum { LIST_LOOKS = 1024 };
 struct path_walk {
 	struct ns *ns;
 	uint64_t dir;
-	uint32_t links, names;
+	uint32_t links;
+	uint64_t names;
 	char *rest, buf[PATH_ROOM];
 	char name[DDIO_MAX_NAME + 1];
 };
@@ -41,7 +34,7 @@ static int walk_part(struct path_walk *w)
 		return 0;
 	if (len > DDIO_MAX_NAME)
 		return -ENAMETOOLONG;
-	if (w->names++ == NAMES_WALKED)
+	if (!bound_spend(&w->ns->bounds->at[BOUND_NAMES], &w->names))
 		return -ELOOP;
 	memcpy(w->name, w->rest + skip, len);
 	w->name[len] = '\0';
@@ -157,7 +150,7 @@ static int page_names(struct ns *ns, uint64_t dir, const char *after, uint32_t m
 	uint8_t key[NS_NAME_KEY_MAX];
 	size_t len = ns_name_key(key, dir, after);
 	char name[DDIO_MAX_NAME + 1];
-	uint32_t looks = 0;
+	uint64_t looks = 0;
 	struct kv_cursor c;
 	uint64_t of;
 	int ret;
@@ -169,7 +162,7 @@ static int page_names(struct ns *ns, uint64_t dir, const char *after, uint32_t m
 			break;
 		if (!strcmp(name, after))
 			continue;
-		if (page->n == max || looks++ == LIST_LOOKS) {
+		if (page->n == max || !bound_spend(&ns->bounds->at[BOUND_LISTED], &looks)) {
 			page->more = true;
 			break;
 		}
@@ -304,14 +297,15 @@ static int list_inodes(struct ns *ns, uint64_t after, uint32_t max, struct ddio_
 		       uint64_t *next)
 {
 	uint8_t key[NS_KEY_LEN];
-	uint32_t looks = 0;
+	uint64_t looks = 0;
 	struct kv_cursor c;
 	size_t len = 0;
 	int ret, added;
 
 	ns_key(key, after + 1);
 	for (ret = kv_first(&c, ns->kv, NS_INODES, key, sizeof(key)); !ret; ret = kv_next(&c)) {
-		if (out->n == max || (out->n && len > LISTING_MAX / 2) || looks++ == LIST_LOOKS) {
+		if (out->n == max || (out->n && len > LISTING_MAX / 2) ||
+		    !bound_spend(&ns->bounds->at[BOUND_LISTED], &looks)) {
 			out->more = 1;
 			break;
 		}

@@ -166,6 +166,8 @@ int ns_closed(struct ns *ns, uint64_t ino, struct ns_left *left);
 
 /* xattr_store.c: within a change, except for read and names. */
 int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value, uint32_t *len);
+/* Returns 0, -ENOSPC if the inode may not have one more, of this name, or -errno. */
+int ns_xattr_room(struct ns *ns, uint64_t ino, const char *name);
 int ns_xattr_write(struct ns *ns, uint64_t ino, const char *name, const void *value, uint32_t len);
 int ns_xattr_delete(struct ns *ns, uint64_t ino, const char *name);
 /* Lists all names of an inode, each ended by a zero; *names: free(). */

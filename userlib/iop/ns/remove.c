@@ -168,49 +168,56 @@ static int orphan_add(struct ns *ns, uint64_t ino, struct ddio_msg_ns_listing *o
 	return ret;
 }
 
-/* Lists the numbers above @after of orphans that nobody has open. */
-static int orphan_numbers(struct ns *ns, uint64_t after, uint64_t *ids, uint32_t max, uint32_t *n,
-			  bool *more)
+/**
+ * struct orphans - a part of the listing of orphans
+ * @after: the last number that was looked at
+ * @ids: @n of them, of orphans that nobody has open; @more: there may be others
+ */
+struct orphans {
+	uint64_t after, ids[64];
+	uint32_t n;
+	bool more;
+};
+
+static int orphan_numbers(struct ns *ns, uint32_t max, struct orphans *o)
 {
 	uint8_t key[NS_KEY_LEN];
 	struct kv_cursor c;
-	uint64_t ino;
+	uint64_t looks = 0;
 	int ret;
 
-	*n = 0;
-	*more = false;
-	ns_key(key, after + 1);
+	ns_key(key, o->after + 1);
 	for (ret = kv_first(&c, ns->kv, NS_ORPHANS, key, sizeof(key)); !ret; ret = kv_next(&c)) {
-		if (!ns_key_get(c.key, c.key_len, &ino) || ns_in_use(ns, ino))
-			continue;
-		*more = *n == max;
-		if (*more)
+		o->more = o->n == max || !bound_spend(&ns->bounds->at[BOUND_LISTED], &looks);
+		if (o->more)
 			break;
-		ids[(*n)++] = ino;
+		if (ns_key_get(c.key, c.key_len, &o->after) && !ns_in_use(ns, o->after))
+			o->ids[o->n++] = o->after;
 	}
 	kv_cursor_close(&c);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int ns_orphans(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out)
+int ns_orphans(struct ns *ns, uint64_t *after, uint32_t max, struct ddio_msg_ns_listing *out)
 {
-	uint64_t ids[64];
-	uint32_t n, i;
-	bool more;
+	struct orphans o = { .after = *after };
+	uint32_t i;
 	int ret;
 
 	memset(out, 0, sizeof(*out));
-	if (max > sizeof(ids) / sizeof(ids[0]))
-		max = sizeof(ids) / sizeof(ids[0]);
-	ret = orphan_numbers(ns, after, ids, max, &n, &more);
-	if (ret || !n)
+	if (max > sizeof(o.ids) / sizeof(o.ids[0]))
+		max = sizeof(o.ids) / sizeof(o.ids[0]);
+	/* None is wanted: else a turn would follow the other for ever. */
+	ret = max ? orphan_numbers(ns, max, &o) : 0;
+	*after = o.after;
+	out->more = o.more;
+	if (ret || !o.n)
 		return ret;
-	out->recs = calloc(n, sizeof(*out->recs));
+	out->recs = calloc(o.n, sizeof(*out->recs));
 	if (!out->recs)
 		return -ENOMEM;
-	for (i = 0; i < n && !ret; i++)
-		ret = orphan_add(ns, ids[i], out);
-	out->more = more && out->n;
+	for (i = 0; i < o.n && !ret; i++)
+		ret = orphan_add(ns, o.ids[i], out);
 	if (ret)
 		ddio_ns_listing_free(out);
 	return ret;

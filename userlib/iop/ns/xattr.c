@@ -66,7 +66,8 @@ static int set_plain(struct ns *ns, const struct ddio_msg_fs_xattr *x)
 		return -EEXIST;
 	if (ret == -ENODATA && x->flags & DDIO_FS_XATTR_REPLACE)
 		return ret;
-	return ns_xattr_write(ns, x->ino, x->name, x->value, x->len);
+	ret = ret == -ENODATA ? ns_xattr_room(ns, x->ino, x->name) : 0;
+	return ret ? ret : ns_xattr_write(ns, x->ino, x->name, x->value, x->len);
 }
 
 static int set_acl(struct ns *ns, const struct ddio_msg_fs_xattr *x, struct inode *in)

@@ -29,6 +29,33 @@ int ns_xattr_read(struct ns *ns, uint64_t ino, const char *name, uint8_t **value
 	return 0;
 }
 
+int ns_xattr_room(struct ns *ns, uint64_t ino, const char *name)
+{
+	struct bound *b = &ns->bounds->at[BOUND_XATTRS];
+	size_t bytes = strlen(name) + 1;
+	uint8_t key[NS_KEY_LEN];
+	struct kv_cursor c;
+	uint64_t n = 0;
+	bool room;
+	int ret;
+
+	ns_key(key, ino);
+	ret = kv_first(&c, ns->kv, NS_XATTRS, key, sizeof(key));
+	while (!ret && c.key_len > sizeof(key) && !memcmp(c.key, key, sizeof(key)) &&
+	       n < b->limit) {
+		bytes += c.key_len - sizeof(key) + 1;
+		n++;
+		ret = kv_next(&c);
+	}
+	kv_cursor_close(&c);
+	if (ret && ret != -ENOENT)
+		return ret;
+	room = n < b->limit && bytes <= DDIO_FS_XATTR_MAX;
+	b->hits += !room;
+	bound_seen(b, n + room);
+	return room ? 0 : -ENOSPC;
+}
+
 int ns_xattr_write(struct ns *ns, uint64_t ino, const char *name, const void *value, uint32_t len)
 {
 	uint8_t key[NS_NAME_KEY_MAX], *rec = malloc((size_t)len + NS_BYTES_EXTRA);

@@ -196,20 +196,48 @@ int serve_fs_space(struct server_request *req, const void *payload)
 	return 0;
 }
 
-int serve_fs_orphans(struct server_request *req, const void *payload)
-{
+/**
+ * struct orphan_listing - a listing of orphans: server_request.data
+ * @post: its next turn, after one that found none which nobody has open
+ */
+struct orphan_listing {
+	struct ddio_post post;
+	struct server_request *req;
 	struct ddio_msg_fs_readdir x;
+};
+
+static void orphans_turn(void *arg)
+{
+	struct orphan_listing *job = arg;
+	struct server_request *req = job->req;
 	struct ddio_msg_ns_listing out;
 	int err;
 
-	FS_DECODE(req, payload, fs_readdir, &x, "number of entries");
-	err = ns_orphans(fs_ns(req), x.cookie, x.max, &out);
-	if (err) {
-		server_fail_errno(req, err, "looking for orphans");
-		return 0;
+	if (!req->client || req->reactor->stopping) {
+		server_fail(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
+		return;
 	}
-	FS_REPLY(req, ns_listing, &out, out.n > 0);
+	err = ns_orphans(fs_ns(req), &job->x.cookie, job->x.max, &out);
+	if (err)
+		server_fail_errno(req, err, "looking for orphans");
+	else if (out.more && !out.n)
+		ddio_env_post(req->reactor->env, &job->post);
+	else
+		FS_REPLY(req, ns_listing, &out, out.n > 0);
 	ddio_ns_listing_free(&out);
+}
+
+int serve_fs_orphans(struct server_request *req, const void *payload)
+{
+	struct orphan_listing *job = calloc(1, sizeof(*job));
+	int err = job ? ddio_get_fs_readdir(payload, req->msg.length, &job->x) : -ENOMEM;
+
+	req->data = job;
+	if (err)
+		return server_fail_decode(req, err, "number of entries");
+	job->req = req;
+	job->post = (struct ddio_post){ .fn = orphans_turn, .arg = job };
+	orphans_turn(job);
 	return 0;
 }
 

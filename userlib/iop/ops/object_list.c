@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Handlers of requests about what a disk holds and where: extents, lists, reservations. */
+/* Handlers of requests about what a disk holds and where: extents and lists. */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/ops/handlers.h"
@@ -30,24 +30,37 @@ static bool extent_written(struct cache *cache, const struct object *obj, uint64
 	return true;
 }
 
-/* Lists the extents from block @at on, at most @max. */
-static void extents_fill(struct cache *cache, const struct object *obj, uint64_t at, uint32_t max,
+/* Returns how many blocks of the cache are looked at to tell which of @run, that were never written, have data there. */
+static uint64_t probes(struct cache *cache, uint64_t run)
+{
+	struct cache_stats stats;
+
+	cache_stats(cache, &stats);
+	return run < stats.blocks ? run : stats.blocks;
+}
+
+/* Lists the extents from block @at on, at most @max; fewer if many blocks of the cache have been looked at for them. */
+static void extents_fill(struct server_request *req, uint64_t at, uint32_t max,
 			 struct ddio_msg_extents *x)
 {
-	uint64_t end = object_end(obj), start, run;
+	struct bound *bound = &req->reactor->bounds.at[BOUND_PROBED];
+	uint64_t end = object_end(req->object), start, run, probed = 0;
+	struct cache *cache = req->disk->cache;
 	bool written;
 
-	for (; at < end; at += run) {
-		if (!object_lookup(obj, at, &start, &run, &written))
+	for (; at < end && !x->more; at += run) {
+		if (!object_lookup(req->object, at, &start, &run, &written))
 			continue;
-		if (x->n == max) {
-			x->more = 1;
-			return;
-		}
+		x->more = x->n == max || probed >= bound->limit;
+		bound->hits += probed >= bound->limit;
+		if (x->more)
+			break;
 		if (run > end - at)
 			run = end - at;
-		if (!written)
-			written = extent_written(cache, obj, at, &run);
+		if (!written) {
+			probed += probes(cache, run);
+			written = extent_written(cache, req->object, at, &run);
+		}
 		x->ext[x->n++] = (struct ddio_wire_extent){
 			.block = at,
 			.start = start,
@@ -55,6 +68,7 @@ static void extents_fill(struct cache *cache, const struct object *obj, uint64_t
 			.flags = written ? 0 : DDIO_EXTENT_UNWRITTEN,
 		};
 	}
+	bound_seen(bound, probed);
 }
 
 int serve_obj_extents(struct server_request *req, const void *payload)
@@ -79,7 +93,7 @@ int serve_obj_extents(struct server_request *req, const void *payload)
 		return 0;
 	}
 	if (!err)
-		extents_fill(req->disk->cache, req->object, req->obj.offset, max, &x);
+		extents_fill(req, req->obj.offset, max, &x);
 	SERVER_REPLY(req, extents, &x);
 	free(x.ext);
 	return 0;
@@ -109,26 +123,5 @@ int serve_obj_list(struct server_request *req, const void *payload)
 	x.more = x.n == max;
 	SERVER_REPLY(req, obj_list, &x);
 	free(x.ids);
-	return 0;
-}
-
-int serve_obj_reserve(struct server_request *req, const void *payload)
-{
-	int ret, err;
-
-	if (!obj_decode(req, payload, req->msg.length, false, &ret))
-		return ret;
-	/* Checked before an object is made that no disk could hold. */
-	if (req->obj.len > ddio_disk_info(req->disk->disk)->size / req->obj.file.block) {
-		obj_fail(req, -ENOSPC, "reserving more than the disk holds");
-		return 0;
-	}
-	if (obj_get(req, true))
-		return 0;
-	err = object_reserve(req->object, 0, req->obj.len);
-	if (err)
-		obj_fail(req, err, "reserving blocks");
-	else
-		server_reply(req, NULL, 0);
 	return 0;
 }

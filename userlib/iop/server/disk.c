@@ -50,6 +50,7 @@ static int disk_store_open(struct iop_disk *disk, char *err, size_t err_len)
 		.sync = node->sync_io,
 		.reserve = LMDB_RESERVE,
 		.repair = server_of(iop)->repair,
+		.bounds = &disk->reactor->bounds,
 	};
 	char dir[4096];
 	int ret;

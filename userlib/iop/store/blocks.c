@@ -88,13 +88,10 @@ static int adopt(struct object *obj, const struct places *places)
 	return ret;
 }
 
-int object_alloc(struct object *obj, uint64_t first, uint64_t count)
+/* Returns 0 if so many blocks may get places; @missing: how many have none. */
+static int may_alloc(struct object *obj, uint64_t first, uint64_t count, uint64_t *missing)
 {
 	struct store *store = obj->store;
-	struct places places = { .v = NULL };
-	uint64_t missing;
-	size_t i;
-	int ret;
 
 	if (obj->removed)
 		return -ENOENT;
@@ -102,20 +99,71 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 		return -EUCLEAN;
 	if (first > STORE_MAX_BLOCKS || count > STORE_MAX_BLOCKS)
 		return -EFBIG;
-	missing = count_missing(obj, first, count);
-	if (missing > store->free.total / obj->ref.block)
+	*missing = count_missing(obj, first, count);
+	if (*missing > (store->free.total + store->giving) / obj->ref.block)
 		return -ENOSPC;
-	if (!missing)
-		return 0;
-	if (!store_room(store))
-		return -ENOSPC;
-	ret = place_gaps(obj, first, count, &places);
+	return *missing && !store_room(store) ? -ENOSPC : 0;
+}
+
+int object_room(struct object *obj, uint64_t first, uint64_t count)
+{
+	uint64_t missing;
+
+	return may_alloc(obj, first, count, &missing);
+}
+
+static int place_once(struct object *obj, uint64_t first, uint64_t count)
+{
+	struct places places = { .v = NULL };
+	int ret = place_gaps(obj, first, count, &places);
+	size_t i;
+
 	if (!ret)
 		ret = adopt(obj, &places);
 	for (i = 0; ret && i < places.n; i++)
-		store_give_back(store, places.v[i].start, places.v[i].count * obj->ref.block);
+		store_give_back(obj->store, places.v[i].start, places.v[i].count * obj->ref.block);
 	free(places.v);
 	return ret;
+}
+
+int object_alloc(struct object *obj, uint64_t first, uint64_t count)
+{
+	struct store *store = obj->store;
+	uint64_t missing, steps = store->bounds->at[BOUND_FREED].limit;
+	int ret = may_alloc(obj, first, count, &missing);
+
+	if (ret || !missing)
+		return ret;
+	if (steps < missing)
+		steps = missing;
+	do
+		ret = place_once(obj, first, count);
+	while (ret == -ENOSPC && store_give(store, steps));
+	return ret;
+}
+
+static bool is_scattered(const struct object *obj)
+{
+	return obj->ref.layout != DDIO_LAYOUT_CONTIGUOUS_W;
+}
+
+uint64_t object_stretch(const struct object *obj, uint64_t first, uint64_t count, uint64_t steps)
+{
+	uint64_t at = first, start, run;
+	bool there, written;
+
+	for (; at - first < count && steps; steps--, at += run) {
+		there = object_lookup(obj, at, &start, &run, &written);
+		if (run > first + count - at)
+			run = first + count - at;
+		if (there || !is_scattered(obj))
+			continue;
+		/* Each block is placed by itself. */
+		if (run > steps)
+			run = steps;
+		steps -= run - 1;
+	}
+	return at - first;
 }
 
 /* Notes that unwritten blocks [first, *end) have been written; *end is lowered to where one change no

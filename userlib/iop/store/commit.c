@@ -184,14 +184,13 @@ static void batch_restore(struct store *store)
 static void store_ended(void *ctx, int err)
 {
 	struct store *store = ctx;
-	size_t i;
 
 	if (err) {
 		batch_restore(store);
 		return;
 	}
-	for (i = 0; i < store->sealed.nfreed; i++)
-		store_give_back(store, store->sealed.freed[i].start, store->sealed.freed[i].len);
+	if (store->sealed.nfreed)
+		store_give_batch(store, &store->sealed);
 	batch_fini(&store->sealed);
 	store->done_seq = store->sealed_seq;
 	store_sweep(store);

@@ -204,11 +204,8 @@ static void object_drop(struct object *obj)
 /* Frees the space of an object whose removal is durable and that has no users. */
 static void object_release(struct object *obj)
 {
-	size_t i;
-
-	for (i = 0; i < obj->map.n; i++)
-		store_give_back(obj->store, obj->map.v[i].start,
-				obj->map.v[i].count * obj->ref.block);
+	if (obj->map.n)
+		store_give_extents(obj->store, &obj->map, obj->ref.block);
 	object_drop(obj);
 }
 

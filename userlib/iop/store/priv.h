@@ -4,6 +4,7 @@
 #define DDIO_STORE_PRIV_H
 
 #include "base/hash.h"
+#include "iop/bound/bound.h"
 #include "iop/store/extent.h"
 #include "iop/store/freespace.h"
 #include "iop/lmdb/committer.h"
@@ -85,7 +86,9 @@ struct object {
 
 /**
  * struct store - one disk's objects
- * @free: bytes that may be allocated
+ * @free: bytes that may be allocated; @given: struct given: space that will be there in later turns, @giving bytes,
+ *	while @give_timer is armed
+ * @bounds: how much is done in a turn, the reactor's or @own
  * @open: changes since the last seal; @sealed: changes being committed
  * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed one
  * @hash: all objects in memory
@@ -102,6 +105,10 @@ struct store {
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
 	struct ranges free;
+	struct ddio_list given;
+	uint64_t giving;
+	struct ddio_timer give_timer;
+	struct bounds *bounds, own;
 	struct ddio_hash hash;
 	struct ddio_list idle, busy;
 	size_t idle_n, idle_extents;
@@ -164,6 +171,17 @@ int store_count(struct store *store);
 int store_load_free(struct store *store);
 /* Makes [start, start + len) free in memory. */
 void store_give_back(struct store *store, uint64_t start, uint64_t len);
+
+/*
+ * space.c.  Makes space free again in memory, in turns: that of an object, whose map becomes empty, or what a batch has
+ * freed.
+ */
+void store_give_extents(struct store *store, struct extent_map *map, uint32_t bs);
+void store_give_batch(struct store *store, struct store_batch *batch);
+/* Makes @steps pieces of it free now.  Returns false if none were left. */
+bool store_give(struct store *store, uint64_t steps);
+/* Forgets what waits: the free space is read from the records, or not needed any more. */
+void store_give_none(struct store *store);
 
 /* object.c */
 void store_objects_init(struct store *store);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Free space in memory: loads it from the records, and takes space back. */
+/*
+ * Free space in memory: loads it from the records, and takes space back.  What a commit has freed is given back some in
+ * each turn of the reactor, so that an object in a million pieces does not keep others waiting when it is removed.  What
+ * waits counts as free, and who finds no space has more of it given back first.
+ */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include "base/bug.h"
 #include "iop/store/priv.h"
 
@@ -44,6 +49,7 @@ int store_load_free(struct store *store)
 	MDB_val k, v;
 	int ret;
 
+	store_give_none(store);
 	ranges_fini(&store->free);
 	ranges_init(&store->free);
 	ret = lmdb_read_begin(&store->db);
@@ -62,4 +68,123 @@ int store_load_free(struct store *store)
 end:
 	lmdb_read_end(&store->db);
 	return ret == -ENOENT ? 0 : ret;
+}
+
+/**
+ * struct given - space that waits
+ * @ext, or @freed: @n pieces, of which @at are free again; @bs: bytes of a block of @ext
+ */
+struct given {
+	struct ddio_list link;
+	struct extent *ext;
+	struct freed *freed;
+	size_t n, at;
+	uint32_t bs;
+};
+
+static struct freed piece_of(const struct given *g, size_t i)
+{
+	if (g->freed)
+		return g->freed[i];
+	return (struct freed){ g->ext[i].start, g->ext[i].count * g->bs };
+}
+
+static void given_free(struct given *g)
+{
+	ddio_list_del(&g->link);
+	free(g->ext);
+	free(g->freed);
+	free(g);
+}
+
+/* Gives back as many pieces as @steps say.  Returns how many more may be. */
+static uint64_t give_some(struct store *store, struct given *g, uint64_t steps)
+{
+	struct freed piece;
+
+	for (; steps && g->at < g->n; steps--) {
+		piece = piece_of(g, g->at++);
+		store->giving -= piece.len;
+		store_give_back(store, piece.start, piece.len);
+	}
+	return steps;
+}
+
+bool store_give(struct store *store, uint64_t steps)
+{
+	struct given *g;
+
+	if (ddio_list_empty(&store->given))
+		return false;
+	while (steps && !ddio_list_empty(&store->given)) {
+		g = ddio_list_first(&store->given, struct given, link);
+		steps = give_some(store, g, steps);
+		if (g->at == g->n)
+			given_free(g);
+	}
+	return true;
+}
+
+static void give_turn(void *arg)
+{
+	struct store *store = arg;
+	struct bound *bound = &store->bounds->at[BOUND_FREED];
+
+	store_give(store, bound->limit);
+	if (ddio_list_empty(&store->given))
+		return;
+	bound->hits++;
+	store->give_timer.fn = give_turn;
+	store->give_timer.arg = store;
+	/* Without memory for a timer others have to wait. */
+	if (ddio_timer_arm(store->env, &store->give_timer, ddio_env_now(store->env)))
+		store_give(store, UINT64_MAX);
+}
+
+/* Takes over the memory of @from. */
+static void give(struct store *store, const struct given *from)
+{
+	struct given *g = malloc(sizeof(*g)), here;
+	size_t i;
+
+	if (!g)
+		g = &here;
+	*g = *from;
+	ddio_list_init(&g->link);
+	for (i = 0; i < g->n; i++)
+		store->giving += piece_of(g, i).len;
+	if (g == &here) {
+		give_some(store, g, UINT64_MAX);
+		free(g->ext);
+		free(g->freed);
+		return;
+	}
+	ddio_list_add(&g->link, &store->given);
+	if (!ddio_timer_armed(&store->give_timer))
+		give_turn(store);
+}
+
+void store_give_extents(struct store *store, struct extent_map *map, uint32_t bs)
+{
+	const struct given g = { .ext = map->v, .n = map->n, .bs = bs };
+
+	*map = (struct extent_map){ .v = NULL };
+	give(store, &g);
+}
+
+void store_give_batch(struct store *store, struct store_batch *batch)
+{
+	const struct given g = { .freed = batch->freed, .n = batch->nfreed };
+
+	batch->freed = NULL;
+	batch->nfreed = batch->cap_freed = 0;
+	give(store, &g);
+}
+
+void store_give_none(struct store *store)
+{
+	ddio_timer_cancel(store->env, &store->give_timer);
+	while (!ddio_list_empty(&store->given))
+		given_free(ddio_list_first(&store->given, struct given, link));
+	store->giving = 0;
 }

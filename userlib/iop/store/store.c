@@ -69,7 +69,10 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 	store->sector = info->sector;
 	store->size = info->size / info->sector * info->sector;
 	store->seq = 1;
+	bounds_init(&store->own);
+	store->bounds = opts->bounds ? opts->bounds : &store->own;
 	ranges_init(&store->free);
+	ddio_list_init(&store->given);
 	store_objects_init(store);
 	ret = open_records(store, opts, err, err_len);
 	if (ret)
@@ -104,6 +107,7 @@ void store_close(struct store *store)
 		return;
 	if (bug_on(store->committer.active, "disk %s: closed during a commit", store->label.name))
 		return;
+	store_give_none(store);
 	store_objects_fini(store);
 	batch_fini(&store->open);
 	batch_fini(&store->sealed);
@@ -119,7 +123,7 @@ struct ddio_disk *store_disk(const struct store *store)
 
 uint64_t store_free_bytes(const struct store *store)
 {
-	return store->free.total;
+	return store->free.total + store->giving;
 }
 
 uint64_t store_objects(const struct store *store)

@@ -19,6 +19,7 @@
 #include "iop/lmdb/commit.h"
 #include "proto/proto.h"
 
+struct bounds;
 struct store;
 struct object;
 
@@ -30,6 +31,7 @@ struct object;
  * @reserve: see struct lmdb_opts
  * @sync: fsync commits
  * @repair: rewrite a damaged label from the other one
+ * @bounds: how much is done in a turn of the reactor; NULL: as usual
  */
 struct store_opts {
 	const char *dir;
@@ -39,6 +41,7 @@ struct store_opts {
 	uint64_t reserve;
 	bool sync;
 	bool repair;
+	struct bounds *bounds;
 };
 
 /* Blocks; for the start only.  @err: one line. */
@@ -97,6 +100,10 @@ bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, ui
  */
 int object_alloc(struct object *obj, uint64_t first, uint64_t count);
 void object_written(struct object *obj, uint64_t first, uint64_t count);
+/* Returns 0 if the disk has space for those of the blocks that have no place; else the error of object_alloc(). */
+int object_room(struct object *obj, uint64_t first, uint64_t count);
+/* Returns how many of @count blocks from @first on can get places, or read as zeros, in @steps steps. */
+uint64_t object_stretch(const struct object *obj, uint64_t first, uint64_t count, uint64_t steps);
 /**
  * object_reserve - like object_alloc(), for blocks that keep their place even if never written
  * The next commit records it.

@@ -168,8 +168,8 @@ static void test_links(void)
 static void test_remove(void)
 {
 	struct ddio_msg_ns_listing out;
+	uint64_t f, left, after = 0;
 	struct nst t;
-	uint64_t f, left;
 
 	nst_begin(&t);
 	f = nst_file(&t, NST_ROOT, "f");
@@ -190,13 +190,14 @@ static void test_remove(void)
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
 	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
 	/* its objects have not been removed: clients that ask are told */
-	CU_ASSERT_EQUAL(ns_orphans(t.ns, 0, 10, &out), 0);
+	CU_ASSERT_EQUAL(ns_orphans(t.ns, &after, 10, &out), 0);
+	CU_ASSERT_EQUAL(after, f);
 	CU_ASSERT_EQUAL_FATAL(out.n, 1);
 	CU_ASSERT_EQUAL(out.recs[0].ref.id, f);
 	CU_ASSERT_EQUAL(out.recs[0].ndisks, 6);
 	CU_ASSERT_EQUAL(out.recs[0].dying, 1);
 	ddio_ns_listing_free(&out);
-	CU_ASSERT_EQUAL(ns_orphans(t.ns, f, 10, &out), 0);
+	CU_ASSERT_EQUAL(ns_orphans(t.ns, &after, 10, &out), 0);
 	CU_ASSERT_EQUAL(out.n, 0);
 	CU_ASSERT_EQUAL(ns_gone(t.ns, f), 0);
 	CU_ASSERT_EQUAL(nst_rmdir(&t, NST_ROOT, "d"), 0);

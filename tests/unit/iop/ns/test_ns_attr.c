@@ -241,6 +241,44 @@ static void test_xattrs(void)
 	nst_end(&t);
 }
 
+/* An inode has so many attributes, and names that one listing can show; those that it has can be changed. */
+static void test_xattrs_bound(void)
+{
+	enum { FEW = 4, LONG = DDIO_FS_XATTR_MAX / (DDIO_MAX_NAME + 1) };
+	char name[DDIO_MAX_NAME + 1];
+	struct bound *b;
+	uint8_t *names;
+	uint32_t len, i;
+	struct nst t;
+	uint64_t f;
+
+	nst_begin(&t);
+	b = &t.ns->bounds->at[BOUND_XATTRS];
+	f = nst_file(&t, NST_ROOT, "f");
+	for (i = 0; i < LONG; i++) {
+		snprintf(name, sizeof(name), "user.%0*u", DDIO_MAX_NAME - 5, i);
+		CU_ASSERT_EQUAL(setx(&t, f, name, "x", 1, 0), 0);
+	}
+	CU_ASSERT_EQUAL(setx(&t, f, "user.a", "x", 1, 0), -ENOSPC);
+	CU_ASSERT_EQUAL(ns_listxattr(t.ns, f, &names, &len), 0);
+	CU_ASSERT_EQUAL(len, DDIO_FS_XATTR_MAX);
+	free(names);
+	b->limit = FEW;
+	f = nst_file(&t, NST_ROOT, "g");
+	for (i = 0; i < FEW; i++) {
+		snprintf(name, sizeof(name), "user.%u", i);
+		CU_ASSERT_EQUAL(setx(&t, f, name, "x", 1, 0), 0);
+	}
+	b->hits = 0;
+	CU_ASSERT_EQUAL(setx(&t, f, "user.a", "x", 1, 0), -ENOSPC);
+	CU_ASSERT_EQUAL(b->hits, 1);
+	CU_ASSERT_EQUAL(setx(&t, f, "user.1", "y", 1, 0), 0);
+	CU_ASSERT_EQUAL(removex(&t, f, "user.1"), 0);
+	CU_ASSERT_EQUAL(setx(&t, f, "user.a", "x", 1, 0), 0);
+	CU_ASSERT_EQUAL(b->most, LONG);
+	nst_end(&t);
+}
+
 /* A list as the kernel has it. */
 static size_t acl(uint8_t *value, const uint32_t (*e)[3], size_t n)
 {
@@ -391,6 +429,7 @@ static const struct ut_case cases[] = {
 	{ "sizes and space", test_sizes },
 	{ "files without holes", test_whole },
 	{ "extended attributes", test_xattrs },
+	{ "a bound on extended attributes", test_xattrs_bound },
 	{ "lists as values", test_acl_values },
 	{ "lists and modes", test_acls },
 	{ "stripes", test_stripes },

@@ -37,12 +37,50 @@ static uint64_t release(struct nst *t, struct ns_mount *m, uint64_t ino)
 static uint32_t orphans(struct nst *t)
 {
 	struct ddio_msg_ns_listing out;
+	uint64_t after = 0;
 	uint32_t n;
 
-	CU_ASSERT_EQUAL_FATAL(ns_orphans(t->ns, 0, 100, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_orphans(t->ns, &after, 100, &out), 0);
 	n = out.n;
 	ddio_ns_listing_free(&out);
 	return n;
+}
+
+/* A listing of orphans looks at so many that are open, and says where to go on, if it has found no other. */
+static void test_orphans_in_turns(void)
+{
+	enum { OPEN = 20, LOOKS = 8 };
+	struct ddio_msg_ns_listing out;
+	uint64_t f, after = 0;
+	struct ns_mount *m;
+	char name[16];
+	struct nst t;
+	uint32_t i, turns = 0;
+
+	nst_begin(&t);
+	t.ns->bounds->at[BOUND_LISTED].limit = LOOKS;
+	m = attach(&t, 0, NULL);
+	for (i = 0; i <= OPEN; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		f = nst_file(&t, NST_ROOT, name);
+		CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
+		if (i < OPEN)
+			CU_ASSERT_EQUAL(open_file(&t, m, f, false), 0);
+		CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, name), 0);
+	}
+	do {
+		turns++;
+		CU_ASSERT_EQUAL_FATAL(ns_orphans(t.ns, &after, 10, &out), 0);
+	} while (!out.n && out.more);
+	CU_ASSERT(out.n == 1 && out.recs[0].ref.id == f && !out.more);
+	CU_ASSERT_EQUAL(turns, OPEN / LOOKS + 1);
+	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_LISTED].most, LOOKS);
+	ddio_ns_listing_free(&out);
+	/* Nothing is wanted: there is no next turn. */
+	after = 0;
+	CU_ASSERT_EQUAL(ns_orphans(t.ns, &after, 0, &out), 0);
+	CU_ASSERT(!out.n && !out.more);
+	nst_end(&t);
 }
 
 static void test_open(void)
@@ -427,6 +465,7 @@ static void test_end_in_turns(void)
 
 static const struct ut_case cases[] = {
 	{ "open files", test_open },
+	{ "orphans, in turns", test_orphans_in_turns },
 	{ "a mount is lost", test_lost },
 	{ "a restart", test_restart },
 	{ "requests made again", test_again },

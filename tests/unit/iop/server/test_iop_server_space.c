@@ -274,6 +274,36 @@ static void extents_tell_data_from_space(void)
 	sw_free(sw);
 }
 
+/* What was never written is looked for in the cache: after so many blocks of it the list ends, and there are more. */
+static void extents_in_parts(void)
+{
+	struct ddio_msg_extents x;
+	struct bound *probed;
+	struct sw *sw;
+	struct sc *c;
+
+	begin(&sw, &c);
+	probed = &sw->iop->reactors[sw_reactor(sw, 0)].bounds.at[BOUND_PROBED];
+	probed->limit = 4;
+	CU_ASSERT_EQUAL(sc_write(c, 2, 0, 0, pattern, 10 * BS), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(allocate(c, 1, 0, 3 * BS, false), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(allocate(c, 1, 5 * BS, 3 * BS, false), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(allocate(c, 1, 10 * BS, 3 * BS, false), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(extents(c, 1, &x), 2);
+	CU_ASSERT_EQUAL(x.more, 1);
+	is_extent(&x, 1, 5, 3, DDIO_EXTENT_UNWRITTEN);
+	free(x.ext);
+	CU_ASSERT_EQUAL(probed->hits, 1);
+	CU_ASSERT_EQUAL(probed->most, 6);
+	/* One is always told. */
+	probed->limit = 1;
+	CU_ASSERT_EQUAL(extents(c, 1, &x), 1);
+	CU_ASSERT_EQUAL(x.more, 1);
+	free(x.ext);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static uint32_t copy(struct sc *c, uint64_t from, uint64_t at, uint64_t to, uint64_t where,
 		     uint64_t len)
 {
@@ -441,13 +471,59 @@ static void bad_requests(void)
 	sw_free(sw);
 }
 
+/* Returns whether who asks meanwhile is answered before the space has been taken, or zeroed. */
+static bool others_are_first(struct sc *c, uint16_t opcode, const struct ddio_msg_obj *obj)
+{
+	uint32_t asked = c->replies;
+	uint8_t buf[256];
+	ssize_t len = ddio_put_obj(buf, sizeof(buf), obj);
+
+	CU_ASSERT_FATAL(len > 0);
+	sc_send(c, opcode, buf, (size_t)len, NULL, 0);
+	sc_send(c, DDIO_OP_PING, NULL, 0, NULL, 0);
+	CU_ASSERT_FATAL(sc_wait(c, asked + 2));
+	CU_ASSERT_EQUAL(c->status, DDIO_ST_OK);
+	return c->opcode == opcode;
+}
+
+/* Space for many blocks, each of which has a place of its own, is taken in turns; it is zeroed in turns, too. */
+static void space_in_turns(void)
+{
+	enum { BLOCKS = 60 };
+	struct ddio_msg_obj obj = sc_obj(1, 0, 0, BLOCKS * BS);
+	struct ddio_msg_obj all = sc_obj(2, 0, 0, BLOCKS);
+	struct bound *placed;
+	uint64_t hits;
+	struct sw *sw;
+	struct sc *c;
+
+	begin(&sw, &c);
+	placed = &sw->iop->reactors[sw_reactor(sw, 0)].bounds.at[BOUND_PLACED];
+	placed->limit = 2;
+	obj.file.layout = DDIO_LAYOUT_RANDOM_BLOCKS_W;
+	all.file.layout = DDIO_LAYOUT_RANDOM_BLOCKS_W;
+	CU_ASSERT(others_are_first(c, DDIO_OP_OBJ_ALLOCATE, &obj));
+	CU_ASSERT_EQUAL(placed->hits, BLOCKS / 2 - 1);
+	CU_ASSERT(others_are_first(c, DDIO_OP_OBJ_RESERVE, &all));
+	CU_ASSERT_EQUAL(placed->hits, 2 * (BLOCKS / 2 - 1));
+	hits = placed->hits;
+	obj.flags = DDIO_OBJ_ZERO;
+	CU_ASSERT(others_are_first(c, DDIO_OP_OBJ_ALLOCATE, &obj));
+	/* Looked at, zeroed, and looked at once more. */
+	CU_ASSERT(placed->hits - hits >= 3 * (BLOCKS / 4));
+	sc_free(c);
+	sw_free(sw);
+}
+
 static const struct ut_case cases[] = {
 	{ "counts what is allocated", counts_what_is_allocated },
 	{ "holes are made", holes_are_made },
 	{ "allocated space is kept", allocated_space_is_kept },
 	{ "zeroing needs no space", zeroing_needs_no_space },
+	{ "space in turns", space_in_turns },
 	{ "a full disk loses nothing", a_full_disk_loses_nothing },
 	{ "extents tell data from space", extents_tell_data_from_space },
+	{ "extents, in parts", extents_in_parts },
 	{ "copies keep holes", copies_keep_holes },
 	{ "large copies", large_copies },
 	{ "written back in a while", written_back_in_a_while },

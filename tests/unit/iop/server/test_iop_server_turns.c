@@ -272,11 +272,65 @@ static void test_mount_lost(void)
 	sw_free(sw);
 }
 
+/* Makes a file with data, opens it, and removes its name. */
+static void tn_orphan(struct sc *c)
+{
+	struct ddio_msg_fs_make x = { .parent = DDIO_FS_ROOT,
+				      .flags = DDIO_FS_MAKE_OPEN,
+				      .mode = S_IFREG | 0600,
+				      .name = "f" };
+	struct ddio_msg_fs_wrote wrote = { .end = 1, .flags = DDIO_FS_WROTE_DATA };
+	struct ddio_msg_fs_name name = { .parent = DDIO_FS_ROOT, .name = "f" };
+	struct ddio_msg_fs_opened out;
+
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_MAKE, fs_make, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(c->data, c->len, &out), 0);
+	wrote.ino = out.attr.ino;
+	ddio_fs_opened_free(&out);
+	CU_ASSERT_EQUAL(SC_CALL(c, FS_WROTE, fs_wrote, &wrote), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(SC_CALL(c, FS_UNLINK, fs_name, &name), DDIO_ST_OK);
+}
+
+/* Who asks while a listing passes over many orphans that are open is answered first. */
+static void test_orphans_others(void)
+{
+	enum { ORPHANS = 40 };
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = tn_mount(sw, 1), *gone;
+	struct bound *listed = &sw->iop->reactors[0].bounds.at[BOUND_LISTED];
+	struct ddio_msg_fs_readdir x = { .ino = DDIO_FS_ROOT, .max = 10 };
+	uint8_t buf[64];
+	uint32_t i, asked;
+	ssize_t len;
+
+	for (i = 0; i < ORPHANS; i++)
+		tn_orphan(c);
+	listed->limit = 1;
+	len = ddio_put_fs_readdir(buf, sizeof(buf), &x);
+	CU_ASSERT_FATAL(len > 0);
+	asked = c->replies;
+	sc_send(c, DDIO_OP_FS_ORPHANS, buf, (size_t)len, NULL, 0);
+	sc_send(c, DDIO_OP_PING, NULL, 0, NULL, 0);
+	CU_ASSERT(sc_wait(c, asked + 2));
+	CU_ASSERT_EQUAL(c->opcode, DDIO_OP_FS_ORPHANS);
+	CU_ASSERT_EQUAL(c->status, DDIO_ST_OK);
+	CU_ASSERT_EQUAL(listed->hits, ORPHANS - 1);
+	/* One whose connection ends on the way ends, too. */
+	gone = sc_new(sw, 0);
+	sc_send(gone, DDIO_OP_FS_ORPHANS, buf, (size_t)len, NULL, 0);
+	sc_free(gone);
+	sw_run(sw, 100 * MS);
+	CU_ASSERT_EQUAL(SC_CALL(c, FS_ORPHANS, fs_readdir, &x), DDIO_ST_OK);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static const struct ut_case cases[] = {
 	{ "a long rename: others are answered", test_rename_others },
 	{ "a long rename: after another", test_rename_held },
 	{ "a long rename: its connection ends", test_rename_gone },
 	{ "a long rename: the node stops", test_rename_stop },
+	{ "many open orphans: others are answered", test_orphans_others },
 	{ "a mount with many locks ends", test_mount_end },
 	{ "a mount with many locks is lost", test_mount_lost },
 	{ NULL, NULL },

@@ -246,7 +246,7 @@ int ns_check_begin(struct ns *ns, bool repair, struct ns_check **check)
 
 static bool much_to_do(const struct ns_check *c)
 {
-	return c->fixes.n >= CHECK_FIXES && c->rounds < CHECK_ROUNDS;
+	return c->fixes.n >= c->ns->bounds->at[BOUND_FIXES].limit && c->rounds < CHECK_ROUNDS;
 }
 
 static void over(struct ns_check *c)
@@ -258,6 +258,9 @@ static void over(struct ns_check *c)
 /* Repairs what has been found; begins again if that was not all. */
 static void turn_over(struct ns_check *c)
 {
+	bound_seen(&c->ns->bounds->at[BOUND_FIXES], c->fixes.n);
+	if (much_to_do(c))
+		c->ns->bounds->at[BOUND_FIXES].hits++;
 	if (!c->err && c->repair && c->result.problems > c->before)
 		c->err = repair(c);
 	if (c->err || !c->repair || c->pass == NR_PASSES) {

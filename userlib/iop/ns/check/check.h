@@ -33,10 +33,9 @@ struct seen_chunk;
 #define CHECK_MORE 2
 
 /*
- * As many records are repaired in one transaction, and a few more; without a repair the check ends there.  Should it not
- * come to an end by so many of them, the next has no bound.
+ * As many records as BOUND_FIXES says are repaired in one transaction, and a few more; without a repair the check ends
+ * there.  Should it not come to an end by so many transactions, the next has no bound.
  */
-#define CHECK_FIXES 1024
 #define CHECK_ROUNDS 1000
 
 /**

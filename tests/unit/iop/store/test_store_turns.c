@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Work on an object in many pieces, some in each turn of the reactor. */
+#include <errno.h>
+#include "iop/store/priv.h"
+#include "ut_store.h"
+
+enum { BS = 4096, BLOCKS = 64, LIMIT = 8 };
+
+/* A store whose reactor gives back LIMIT pieces in a turn, and an object in pieces: all of it is committed. */
+static struct object *turns_begin(struct ut_store *t, uint64_t size, uint64_t blocks)
+{
+	struct object *obj;
+
+	ut_store_begin(t, size);
+	t->store->bounds->at[BOUND_FREED].limit = LIMIT;
+	obj = ut_object(t, 1, BS, DDIO_LAYOUT_RANDOM_BLOCKS_W, true);
+	CU_ASSERT_EQUAL(ut_fill(obj, 0, blocks), 0);
+	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
+	CU_ASSERT(obj->map.n > blocks / 2);
+	return obj;
+}
+
+/* Removes the object, and has all of it wait but what the first turn gives back. */
+static void turns_remove(struct ut_store *t, struct object *obj)
+{
+	CU_ASSERT_EQUAL(object_remove(obj), 0);
+	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
+	object_put(obj);
+}
+
+static void removed_in_turns(void)
+{
+	struct bound *b;
+	struct object *obj;
+	uint64_t all, now, pieces;
+	struct ut_store t;
+
+	obj = turns_begin(&t, 16 * MIB, BLOCKS);
+	b = &t.store->bounds->at[BOUND_FREED];
+	all = store_free_bytes(t.store) + BLOCKS * BS;
+	now = t.store->free.total;
+	pieces = obj->map.n;
+	turns_remove(&t, obj);
+	CU_ASSERT(t.store->free.total > now && t.store->free.total < all);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), all);
+	CU_ASSERT_EQUAL(b->hits, 1);
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT_EQUAL(t.store->free.total, all);
+	CU_ASSERT_EQUAL(t.store->giving, 0);
+	CU_ASSERT_EQUAL(b->hits, (pieces - 1) / LIMIT);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), all);
+	ut_store_end(&t);
+}
+
+static void punched_in_turns(void)
+{
+	struct object *obj;
+	struct ut_store t;
+	uint64_t all;
+
+	obj = turns_begin(&t, 16 * MIB, BLOCKS);
+	all = store_free_bytes(t.store) + (BLOCKS - 2) * BS;
+	CU_ASSERT_EQUAL(object_punch(obj, 1, BLOCKS - 2), 0);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), all - (BLOCKS - 2) * BS);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT(t.store->free.total < all);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), all);
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT_EQUAL(t.store->free.total, all);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), all);
+	object_put(obj);
+	ut_store_end(&t);
+}
+
+/* Who finds no space has what waits given back first: nothing is full that is not. */
+static void wanted_at_once(void)
+{
+	struct object *obj, *next;
+	struct ut_store t;
+	uint64_t blocks;
+
+	ut_store_begin(&t, 2 * MIB);
+	blocks = store_free_bytes(t.store) / BS;
+	ut_store_end(&t);
+	obj = turns_begin(&t, 2 * MIB, blocks);
+	turns_remove(&t, obj);
+	CU_ASSERT(t.store->giving);
+	next = ut_object(&t, 2, BS, DDIO_LAYOUT_CONTIGUOUS_W, true);
+	CU_ASSERT_EQUAL(object_alloc(next, 0, 2 * LIMIT), 0);
+	CU_ASSERT(t.store->giving);
+	CU_ASSERT_EQUAL(object_alloc(next, 2 * LIMIT, blocks - 2 * LIMIT), 0);
+	CU_ASSERT_EQUAL(object_alloc(next, blocks, 1), -ENOSPC);
+	ddio_sim_run_for(t.world, 1000000);
+	object_put(next);
+	ut_store_end(&t);
+}
+
+/* Free space that is read anew has what waits; a store that is closed forgets it. */
+static void read_anew(void)
+{
+	struct object *obj;
+	struct ut_store t;
+	uint64_t all;
+
+	obj = turns_begin(&t, 16 * MIB, BLOCKS);
+	all = store_free_bytes(t.store) + BLOCKS * BS;
+	turns_remove(&t, obj);
+	CU_ASSERT(t.store->giving);
+	CU_ASSERT_EQUAL(store_load_free(t.store), 0);
+	CU_ASSERT_EQUAL(t.store->free.total, all);
+	CU_ASSERT_EQUAL(store_free_bytes(t.store), all);
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT_EQUAL(t.store->free.total, all);
+	obj = ut_object(&t, 3, BS, DDIO_LAYOUT_RANDOM_BLOCKS_W, true);
+	CU_ASSERT_EQUAL(ut_fill(obj, 0, BLOCKS), 0);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	turns_remove(&t, obj);
+	CU_ASSERT(t.store->giving);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	CU_ASSERT_EQUAL(t.store->free.total, all);
+	ddio_sim_run_for(t.world, 1000000);
+	ut_store_end(&t);
+}
+
+/* A step is a block that gets a place by itself, or else a run of blocks that are alike. */
+static void stretches(void)
+{
+	struct object *a, *b;
+	struct ut_store t;
+
+	ut_store_begin(&t, 16 * MIB);
+	a = ut_object(&t, 1, BS, DDIO_LAYOUT_CONTIGUOUS_W, true);
+	b = ut_object(&t, 2, BS, DDIO_LAYOUT_RANDOM_BLOCKS_W, true);
+	CU_ASSERT_EQUAL(object_stretch(a, 0, 1000, 1), 1000);
+	CU_ASSERT_EQUAL(object_stretch(b, 0, 1000, 1), 1);
+	CU_ASSERT_EQUAL(object_stretch(b, 0, 1000, 10), 10);
+	CU_ASSERT_EQUAL(object_stretch(b, 0, 10, 1000), 10);
+	CU_ASSERT_EQUAL(ut_fill(a, 10, 1), 0);
+	CU_ASSERT_EQUAL(object_alloc(a, 11, 1), 0);
+	CU_ASSERT_EQUAL(object_stretch(a, 0, 1000, 1), 10);
+	CU_ASSERT_EQUAL(object_stretch(a, 0, 1000, 2), 11);
+	CU_ASSERT_EQUAL(object_stretch(a, 0, 1000, 3), 12);
+	CU_ASSERT_EQUAL(object_stretch(a, 0, 1000, 4), 1000);
+	CU_ASSERT_EQUAL(object_room(a, 0, 1000), 0);
+	CU_ASSERT_EQUAL(object_room(a, 0, 5000), -ENOSPC);
+	object_put(a);
+	object_put(b);
+	ut_store_end(&t);
+}
+
+static const struct ut_case cases[] = {
+	{ "the space of what is removed", removed_in_turns },
+	{ "the space of a hole", punched_in_turns },
+	{ "who finds no space", wanted_at_once },
+	{ "free space is read anew", read_anew },
+	{ "stretches", stretches },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "turns", cases } };
+
+	return ut_run("store_turns", suites, 1);
+}
