@@ -211,18 +211,22 @@ static void real_woken(struct watch *watch, uint32_t events)
 
 /*
  * To sleep and be woken costs more than most requests do.  So after a short wait the loop polls for the
- * next event for a moment before it sleeps, and yields the processor to other threads meanwhile.
+ * next event for a moment before it sleeps, and yields the processor to other threads meanwhile.  But where
+ * threads compute all the time, one that yields waits for a whole turn of theirs, and one that is woken does not.
  */
 static int real_look(struct real *real, uint64_t now)
 {
-	uint64_t until = now + (real->opts.look_ns ? real->opts.look_ns : REAL_LOOK_NS);
+	uint64_t until = now + (real->opts.look_ns ? real->opts.look_ns : REAL_LOOK_NS), then;
 	int n = 0;
 
 	while (!n && now < until && !atomic_load(&real->posts) && !atomic_load(&real->stop)) {
 		n = epoll_wait(real->epfd, real->batch, REAL_BATCH, 0);
+		then = now;
 		if (!n)
 			sched_yield();
 		now = clock_ns(CLOCK_MONOTONIC);
+		if (!n && now - then > REAL_LOST_NS)
+			real->crowded = now + REAL_CROWDED_NS;
 	}
 	return n > 0 ? n : 0;
 }
@@ -249,7 +253,7 @@ static int real_poll(struct real *real)
 	if (!real_clock_set(real) || !ddio_list_empty(&real->broken))
 		return real_sleep(real, 0);
 	began = clock_ns(CLOCK_MONOTONIC);
-	n = real->waited < REAL_SHORT_NS ? real_look(real, began) : 0;
+	n = real->waited < REAL_SHORT_NS && began >= real->crowded ? real_look(real, began) : 0;
 	if (!n)
 		n = real_sleep(real, -1);
 	real->waited = clock_ns(CLOCK_MONOTONIC) - began;
@@ -269,9 +273,11 @@ static void real_dispatch(struct real *real)
 	}
 }
 
+/* What a post has posted is mostly a message to be sent: it goes before the next look for events, not after it. */
 void real_work(struct real *real)
 {
-	real_run_posts(real);
+	if (real_run_posts(real))
+		real_run_posts(real);
 	real_run_timers(real);
 	real->report(real);
 }

@@ -17,6 +17,9 @@
 /* After a wait shorter than the first, the loop polls for the second before it sleeps, unless its options say otherwise. */
 #define REAL_SHORT_NS 1000000
 #define REAL_LOOK_NS 20000
+/* A loop that gets its processor back only so long after it yielded it looks for no events for the second. */
+#define REAL_LOST_NS 1000000
+#define REAL_CROWDED_NS 300000000
 /* A loop that was lent, and that nobody has run for so long, goes back to its own thread. */
 #define REAL_LENT_NS 1000000
 /* In @loop_tid: no thread runs the loop, and one that waits may. */
@@ -75,6 +78,7 @@ struct real_worker {
  * @sleeping: the loop sleeps, or is about to
  * @stop: the loop is to return
  * @waited: how long the loop waited for the last events, in nanoseconds
+ * @crowded: until then the loop sleeps without looking for events before
  * @loop_tid: the thread that runs the loop; 0: none has begun to; REAL_FREE: a thread that waits may
  * @rung: what the loop's own thread is to do that has lent the loop: RING_* (lead.c)
  * @led: how often a thread that waits has run the loop
@@ -104,7 +108,7 @@ struct real {
 	struct ddio_post *_Atomic posts;
 	atomic_int sleeping;
 	atomic_int stop;
-	uint64_t waited;
+	uint64_t waited, crowded;
 	atomic_int loop_tid;
 	_Atomic uint32_t rung, led, tired, waiting;
 	bool opened;
