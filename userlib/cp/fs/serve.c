@@ -45,6 +45,7 @@ static void serve_start(void *arg)
 		serve->arg = step->arg;
 		serve->watcher = (struct ddio_watcher){ step->fd, serve_ready, fs, NULL };
 		step->err = ddio_watcher_start(fs->reactor[0].env, &serve->watcher);
+		fs->serving = !step->err;
 	}
 	ddio_gate_open(fs->reactor[0].env, &step->gate);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Inodes that nobody uses any more: how long a mount remembers them. */
+/* Inodes: who moves their data, and how long a mount remembers those that nobody uses any more. */
 #include "tests/unit/cp/fs/fs_world.h"
 #include "userlib/cp/fs/inode/inode.h"
 
@@ -64,9 +64,40 @@ static void remembered(void)
 	fs_world_end(&w);
 }
 
+/* Takes inodes from @first on into use, and checks which reactors move their data: a digit each. */
+static void expect_reactors(struct fs_mount *m, uint64_t first, const char *digits)
+{
+	char got[16] = "";
+	size_t i;
+
+	for (i = 0; digits[i]; i++)
+		got[i] = (char)('0' + fsc_inode_get(m->fs, first + i)->r->index);
+	CU_ASSERT_STRING_EQUAL(got, digits);
+	for (i = 0; digits[i]; i++)
+		fsc_inode_put(fsc_inode_find(m->fs, first + i));
+}
+
+/* Where requests are taken on reactor 0, that moves the data of a file that is used alone, whatever its number. */
+static void placed(void)
+{
+	struct fs_world w;
+	struct fs_mount *m;
+
+	fs_world_make(&w, true, 1, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	expect_reactors(m, 1000, "010101");
+	m->fs->serving = true;
+	expect_reactors(m, 1000, "0");
+	expect_reactors(m, 1001, "0");
+	expect_reactors(m, 1000, "001010");
+	m->fs->serving = false;
+	fs_world_end(&w);
+}
+
 static const struct ut_case cases[] = {
 	{ "what was synced is forgotten after a minute", forgotten },
 	{ "what was not is remembered until it is", remembered },
+	{ "who moves a file's data", placed },
 	{ NULL, NULL },
 };
 

@@ -2,9 +2,9 @@
 /*
  * The cluster as a file system, inside.  A struct ddio_fs has several reactors, each with a session of
  * its own.  Reactor 0 talks to the name server and has the table of inodes.  A file's data are moved by
- * the reactor that its inode number falls to, and what is known of the data (size, writes that the name
- * server has not been told of) belongs to that reactor.  A call posts its job to one of the two, and
- * what must go on elsewhere is posted there; so there are no locks.
+ * one reactor, and what is known of the data (size, writes that the name server has not been told of)
+ * belongs to that reactor.  A call posts its job to one of the two, and what must go on elsewhere is
+ * posted there; so there are no locks.
  *
  * core/	what every call is made of: jobs, errors, retries
  * names/	requests to the name server
@@ -34,6 +34,7 @@ struct fsc_serve;
  * struct fsc_reactor - a session, and what the file system does on its reactor
  * @retries: struct fsc_retry.link: requests that will be made again
  * @lazy: struct fsc_inode.lazy_link: inodes with writes that the name server will be told of later
+ * @used: inodes in use whose data it moves; reactor 0
  * @down: for each node, since when it has not answered; 0: it answers
  * @ndown: how many nodes do not answer
  * @poke: what waits to be told is told at once; @poking: it is under way
@@ -42,7 +43,7 @@ struct fsc_reactor {
 	struct ddio_fs *fs;
 	struct ddio_session *session;
 	struct ddio_env *env;
-	uint32_t index;
+	uint32_t index, used;
 	struct ddio_list retries;
 	struct ddio_list lazy;
 	uint64_t *down;
@@ -68,7 +69,7 @@ struct fsc_reactor {
  * @ahead: names looked up ahead; reactor 0
  * @inodes: those in use; reactor 0
  * @removals: objects being removed; reactor 0
- * @serve: other programs' requests that are taken on reactor 0
+ * @serve: other programs' requests that are taken on reactor 0; @serving: there are such
  * @files: open files, which end with the file system; reactor 0
  * @holds: jobs under way, and one for the file system itself
  * @lock_waits: struct lock_job.waiting: requests for locks that wait for their turn; reactor 0
@@ -79,7 +80,7 @@ struct fsc_reactor {
  */
 struct ddio_fs {
 	uint32_t nreactors;
-	bool hard, prompt;
+	bool hard, prompt, serving;
 	atomic_bool closing, leasing;
 	atomic_uint epoch, tells;
 	_Atomic uint64_t heard, names_timeout_ns, meta;

@@ -65,6 +65,23 @@ struct fsc_inode *fsc_inode_find(struct ddio_fs *fs, uint64_t ino)
 	return ddio_hash_entry(ddio_hash_find(&fs->inodes->hash, ino), struct fsc_inode, node);
 }
 
+/*
+ * Where requests are taken on reactor 0, it moves the data, too, so that no other thread has to be woken for each; but
+ * when more files are in use than one or two, the others get their share.
+ */
+static struct fsc_reactor *reactor_for(struct ddio_fs *fs, uint64_t ino)
+{
+	struct fsc_reactor *r = &fs->reactor[0];
+	uint32_t i;
+
+	if (!fs->serving)
+		return &fs->reactor[ino % fs->nreactors];
+	for (i = 1; i < fs->nreactors; i++)
+		if (fs->reactor[i].used + 1 < r->used)
+			r = &fs->reactor[i];
+	return r;
+}
+
 static struct fsc_inode *inode_new(struct ddio_fs *fs, uint64_t ino)
 {
 	struct fsc_inode *inode = calloc(1, sizeof(*inode));
@@ -73,7 +90,7 @@ static struct fsc_inode *inode_new(struct ddio_fs *fs, uint64_t ino)
 	if (!inode)
 		return NULL;
 	inode->fs = fs;
-	inode->r = &fs->reactor[ino % fs->nreactors];
+	inode->r = reactor_for(fs, ino);
 	inode->ino = ino;
 	ddio_list_init(&inode->reopen);
 	ddio_list_init(&inode->open_link);
@@ -100,6 +117,7 @@ struct fsc_inode *fsc_inode_get(struct ddio_fs *fs, uint64_t ino)
 	if (inode && !inode->refs++) {
 		ddio_list_del(&inode->idle);
 		fs->inodes->nidle--;
+		inode->r->used++;
 	}
 	return inode;
 }
@@ -110,6 +128,7 @@ void fsc_inode_put(struct fsc_inode *inode)
 
 	if (--inode->refs)
 		return;
+	inode->r->used--;
 	ddio_list_add(&inode->idle, &t->idle);
 	t->nidle++;
 	inode->since = ddio_env_now(inode->fs->reactor[0].env);
