@@ -140,6 +140,8 @@ install: all
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libddio.pc
 	install -d $(DESTDIR)$(PYTHON_DIR)/ddio
 	install -m 644 userlib/python/ddio/*.py userlib/python/ddio/py.typed $(DESTDIR)$(PYTHON_DIR)/ddio/
+	install -d $(DESTDIR)$(PREFIX)/share/ddio
+	install -m 644 tools/monitoring/* $(DESTDIR)$(PREFIX)/share/ddio/
 	for m in Documentation/man/*.[1-8]; do \
 		s=$${m##*.}; install -d $(DESTDIR)$(PREFIX)/share/man/man$$s; \
 		install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; done

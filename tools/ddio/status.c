@@ -5,10 +5,11 @@
 #include <string.h>
 #include <ddio/ddio.h>
 #include "ddio.h"
+#include "tools/common/metrics.h"
 
 struct status_values {
 	const char *conf;
-	bool csv, nodes, bounds;
+	bool csv, nodes, bounds, metrics;
 };
 
 static const struct ddio_opt status_opts[] = {
@@ -20,6 +21,8 @@ static const struct ddio_opt status_opts[] = {
 		 "show what clients may take of each node, and have taken"),
 	DDIO_OPT("csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
 		 "print every counter of every disk, comma-separated"),
+	DDIO_OPT("metrics", 'm', OPT_FLAG, offsetof(struct status_values, metrics), NULL,
+		 "print all of it as OpenMetrics"),
 	{ 0 },
 };
 
@@ -107,48 +110,47 @@ static int show_disk(void *arg, const struct ddio_disk_state *d)
 	return 0;
 }
 
-/* The columns of --csv, in order. */
-#define DISK_FIELDS(X)     \
-	X(size)            \
-	X(free)            \
-	X(objects)         \
-	X(reads)           \
-	X(writes)          \
-	X(read_bytes)      \
-	X(write_bytes)     \
-	X(errors)          \
-	X(cache_hits)      \
-	X(cache_misses)    \
-	X(prefetches)      \
-	X(prefetch_used)   \
-	X(prefetch_wasted) \
-	X(cache_blocks)    \
-	X(cache_dirty)     \
-	X(cache_bytes)     \
-	X(queue)           \
-	X(max_queue)       \
-	X(seeks)           \
-	X(seek_ns)         \
-	X(rotation_ns)     \
-	X(buffer_hits)     \
-	X(bus_wait_ns)     \
-	X(busy_ns)         \
-	X(buffers)         \
-	X(max_buffers)
-
 static int csv_disk(void *arg, const struct ddio_disk_state *d)
 {
 	struct status_count *c = arg;
 
-#define NAME(f) "," #f
-#define VALUE(f) printf(",%llu", (unsigned long long)d->f);
+#define NAME(f, ...) "," #f
+#define VALUE(f, ...) printf(",%llu", (unsigned long long)d->f);
 	if (!c->shown++)
-		printf("disk,node,engine,error" DISK_FIELDS(NAME) "\n");
+		printf("disk,node,engine,error" METRICS_DISK(NAME) "\n");
 	printf("%s,%s,%s,%d", d->name, d->node, d->engine, d->error);
-	DISK_FIELDS(VALUE)
+	METRICS_DISK(VALUE)
 	putchar('\n');
 	c->down += d->error != 0;
 	return 0;
+}
+
+static int show_metrics(struct ddio_session *s, struct status_count *c)
+{
+	struct metrics m = { 0 };
+	int err = ddio_nodes(s, metrics_node, &m);
+	uint32_t i;
+
+	if (!err)
+		err = ddio_disks(s, metrics_disk, &m);
+	if (!err)
+		err = ddio_bounds(s, metrics_bound, &m);
+	if (!err)
+		metrics_write(&m, stdout);
+	for (i = 0; i < m.nnodes; i++)
+		c->down += m.node[i].error != 0;
+	metrics_free(&m);
+	return err;
+}
+
+static int show_tables(struct ddio_session *s, bool nodes, struct status_count *c)
+{
+	int err = ddio_nodes(s, show_node, c);
+
+	if (err || nodes)
+		return err;
+	show_disk_head();
+	return ddio_disks(s, show_disk, c);
 }
 
 int cmd_status(int argc, char **argv)
@@ -163,17 +165,14 @@ int cmd_status(int argc, char **argv)
 	s = cmd_connect("status", v.conf);
 	if (!s)
 		return EXIT_FAILED;
-	if (v.csv) {
+	if (v.metrics)
+		err = show_metrics(s, &c);
+	else if (v.csv)
 		err = ddio_disks(s, csv_disk, &c);
-	} else if (v.bounds) {
+	else if (v.bounds)
 		err = ddio_bounds(s, show_bound, &c);
-	} else {
-		err = ddio_nodes(s, show_node, &c);
-		if (!err && !v.nodes) {
-			show_disk_head();
-			err = ddio_disks(s, show_disk, &c);
-		}
-	}
+	else
+		err = show_tables(s, v.nodes, &c);
 	if (err)
 		cmd_fail_session("status", s, err, "cannot get the state of the cluster");
 	ddio_disconnect(s);

@@ -26,6 +26,7 @@
 #include "iop/iop.h"
 #include "ddiod.h"
 #include "lock_file.h"
+#include "metrics.h"
 #include "tools/common/background.h"
 #include "tools/common/notify.h"
 #include "tools/common/opt.h"
@@ -48,6 +49,8 @@ static const struct ddio_opt ddiod_specs[] = {
 		 "error, warning, info (default) or debug"),
 	DDIO_OPT("log-file", 0, OPT_TEXT, offsetof(struct ddiod_opts, log_file), "FILE",
 		 "append log lines to this file; SIGHUP reopens it"),
+	DDIO_OPT("metrics", 'm', OPT_TEXT, offsetof(struct ddiod_opts, metrics), "ADDRESS",
+		 "tell the node's state at http://ADDRESS/metrics, to anybody who asks"),
 	DDIO_OPT("ready-fd", 0, OPT_U32, offsetof(struct ddiod_opts, ready_fd), "N",
 		 "write a byte to this descriptor when the node serves"),
 	DDIO_OPT("repair", 0, OPT_FLAG, offsetof(struct ddiod_opts, repair), NULL,
@@ -337,6 +340,7 @@ static void handle_signal(struct ddiod *d)
 		return;
 	say(d, DDIO_LOG_INFO, "stopping: %s", strsignal((int)info.ssi_signo));
 	d->stopping = true;
+	metrics_stop(d);
 	tell_manager(d, "STOPPING=1");
 	d->stop.fn = stop_posted;
 	d->stop.arg = d->iop;
@@ -376,6 +380,8 @@ static int serve(struct ddiod *d)
 		err = envs_new(d);
 	if (!err)
 		err = node_start(d, &key);
+	if (!err)
+		err = metrics_start(d);
 	explicit_bzero(&key, sizeof(key));
 	if (!err) {
 		now_ready(d);

@@ -18,6 +18,7 @@ struct ddiod_opts {
 	const char *pid_file;
 	const char *log_level;
 	const char *log_file;
+	const char *metrics;
 	uint32_t ready_fd;
 	bool repair;
 	bool version;
@@ -35,6 +36,7 @@ struct ddiod_opts {
  * @signals: signalfd
  * @done: eventfd: the node has stopped
  * @pid_written: the file of --pid-file is to be removed at the end
+ * @metrics: serves --metrics, or NULL
  * @stop: asks reactor 0 to stop
  * @stopping: a signal has come
  */
@@ -54,6 +56,7 @@ struct ddiod {
 	uint32_t nreactors, nenvs, nthreads;
 	struct ddio_env **envs;
 	struct ddio_iop *iop;
+	struct metrics_server *metrics;
 	struct ddio_post stop;
 	bool stopping;
 	uint64_t descriptors;

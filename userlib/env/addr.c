@@ -21,7 +21,7 @@ static int port_parse(const char *text, unsigned int *port)
 	return 0;
 }
 
-int addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *port)
+int ddio_addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *port)
 {
 	const char *colon = strrchr(addr, ':');
 	const char *start = addr, *end = colon;
@@ -43,7 +43,7 @@ int addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *port)
 	return port_parse(colon + 1, port);
 }
 
-int addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list)
+int ddio_addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list)
 {
 	struct addrinfo hints = {
 		.ai_family = AF_UNSPEC,
@@ -118,7 +118,7 @@ bool ddio_addr_is_loopback(const char *addr)
 	struct in_addr in;
 	unsigned int port;
 
-	if (addr_split(addr, host, &port))
+	if (ddio_addr_split(addr, host, &port))
 		snprintf(host, sizeof(host), "%s", addr);
 	if (!strcasecmp(host, "localhost"))
 		return true;

@@ -13,13 +13,13 @@
 #define ADDR_TEXT_MAX 280
 
 /* Splits "host:port"; @port: 0 to 65535.  Return: 0, or -EINVAL if the text is not an address. */
-int addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *port);
+int ddio_addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *port);
 /*
  * Resolves a host; host "*" stands for all addresses, to listen on.  Names are looked up only with
  * @names, and that may block for long.  Return: 0, -ENOENT for a name without @names, or another
  * -errno.
  */
-int addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list);
+int ddio_addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list);
 void addr_format(const struct sockaddr *sa, socklen_t len, char text[ADDR_TEXT_MAX]);
 bool sockaddr_is_loopback(const struct sockaddr *sa);
 /*

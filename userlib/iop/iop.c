@@ -52,6 +52,21 @@ const char *ddio_iop_addr(const struct ddio_iop *iop)
 }
 
 /**
+ * ddio_iop_look - ask a running node for its state
+ * @iop: the node, whose loops run until @fn has been called, or until the process ends
+ * @fn: receives the state, once every reactor has told its part; not before one that a disk holds up can
+ * @arg: for @fn
+ *
+ * Any thread may call it.
+ *
+ * Return: 0, or -ENOMEM and @fn is not called.
+ */
+int ddio_iop_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg)
+{
+	return ops_look(iop, fn, arg);
+}
+
+/**
  * ddio_iop_stop - begin to stop a node
  * @iop: the node; harmless if it is stopping already
  *

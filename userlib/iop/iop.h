@@ -16,6 +16,7 @@ uint32_t ddio_iop_reactors(const struct ddio_conf *conf, uint32_t node, uint32_t
 int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char *err,
 		   size_t err_len);
 const char *ddio_iop_addr(const struct ddio_iop *iop);
+int ddio_iop_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg);
 void ddio_iop_stop(struct ddio_iop *iop);
 void ddio_iop_free(struct ddio_iop *iop);
 

@@ -174,11 +174,11 @@ int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 	unsigned int port;
 	int ret;
 
-	ret = addr_split(addr, host, &port);
+	ret = ddio_addr_split(addr, host, &port);
 	if (ret)
 		return ret;
 	/* Looking up a name may block, which does no harm: listening begins before the work does. */
-	ret = addr_resolve(host, port, true, &list);
+	ret = ddio_addr_resolve(host, port, true, &list);
 	if (ret)
 		return ret;
 	l = calloc(1, sizeof(*l));

@@ -200,7 +200,7 @@ static void resolve_work(void *arg)
 {
 	struct real_resolve *resolve = arg;
 
-	resolve->status = addr_resolve(resolve->host, resolve->port, true, &resolve->list);
+	resolve->status = ddio_addr_resolve(resolve->host, resolve->port, true, &resolve->list);
 }
 
 static void resolve_done(void *arg)
@@ -563,7 +563,7 @@ int real_stream_connect(struct ddio_env *env, const char *addr, const struct ddi
 	unsigned int port;
 	int ret;
 
-	ret = addr_split(addr, host, &port);
+	ret = ddio_addr_split(addr, host, &port);
 	if (ret || !port || !strcmp(host, "*"))
 		return -EINVAL;
 	s = stream_alloc(env, -1, addr);
@@ -572,7 +572,7 @@ int real_stream_connect(struct ddio_env *env, const char *addr, const struct ddi
 	s->ops = ops;
 	s->ctx = ctx;
 	s->connecting = true;
-	ret = addr_resolve(host, port, false, &s->addrs);
+	ret = ddio_addr_resolve(host, port, false, &s->addrs);
 	if (!ret) {
 		s->addr = s->addrs;
 		stream_try(s, -EHOSTUNREACH);

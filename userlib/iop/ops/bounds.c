@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Handler of BOUNDS: what clients may take of a node, and have taken.  Each reactor reads its own counts, as for
- * STATUS.
- */
+/* Handler of BOUNDS: what clients may take of a node, and have taken; the same for others within the daemon. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "env/lines.h"
@@ -13,15 +11,14 @@
  * @bounds: filled by that reactor
  */
 struct bounds_part {
-	struct bounds_ask *ask;
-	struct reactor *reactor;
-	struct ddio_post post;
+	struct gather_part part;
 	struct bounds bounds;
 };
 
 struct bounds_ask {
-	struct server_request *req;
-	uint32_t pending;
+	struct gather gather;
+	bounds_fn done;
+	uint32_t nreactors;
 	struct bounds_part parts[];
 };
 
@@ -35,63 +32,60 @@ static void bound_add(struct ddio_bound_status *sum, const struct bound *b)
 	sum->hits += b->hits;
 }
 
-static void bounds_reply(struct bounds_ask *ask)
+static void bounds_done(struct gather *g)
 {
+	struct bounds_ask *ask = (struct bounds_ask *)g;
 	struct ddio_bound_status all[NBOUNDS] = { 0 };
 	struct ddio_msg_bounds x = { .n = NBOUNDS, .bound = all };
 	uint32_t i, r;
 
 	for (i = 0; i < NBOUNDS; i++) {
 		snprintf(all[i].name, sizeof(all[i].name), "%s", bound_name(i));
-		for (r = 0; r < ask->req->reactor->iop->nreactors; r++)
+		for (r = 0; r < ask->nreactors; r++)
 			bound_add(&all[i], &ask->parts[r].bounds.at[i]);
 	}
-	SERVER_REPLY(ask->req, bounds, &x);
+	ask->done(g->arg, &x);
 	free(ask);
 }
 
-/* Runs on the reactor that was asked. */
-static void bounds_back(void *arg)
+static void bounds_collect(struct gather_part *p)
 {
-	struct bounds_part *part = arg;
+	struct bounds_part *part = (struct bounds_part *)p;
 
-	if (!--part->ask->pending)
-		bounds_reply(part->ask);
+	server_clients_unread(p->reactor);
+	part->bounds = p->reactor->bounds;
+	part->bounds.at[BOUND_LINES].hits = ddio_env_lines_left_out(p->reactor->env);
 }
 
-/* Runs on each reactor. */
-static void bounds_collect(void *arg)
+int bounds_ask(struct reactor *home, bounds_fn done, void *arg)
 {
-	struct bounds_part *part = arg;
+	struct ddio_iop *iop = home->iop;
+	struct bounds_ask *ask = calloc(1, sizeof(*ask) + iop->nreactors * sizeof(ask->parts[0]));
+	uint32_t i;
 
-	server_clients_unread(part->reactor);
-	part->bounds = part->reactor->bounds;
-	part->bounds.at[BOUND_LINES].hits = ddio_env_lines_left_out(part->reactor->env);
-	part->post.fn = bounds_back;
-	ddio_env_post(part->ask->req->reactor->env, &part->post);
+	if (!ask)
+		return -ENOMEM;
+	ask->gather = (struct gather){ .home = home,
+				       .collect = bounds_collect,
+				       .done = bounds_done,
+				       .arg = arg,
+				       .pending = iop->nreactors };
+	ask->done = done;
+	ask->nreactors = iop->nreactors;
+	for (i = 0; i < iop->nreactors; i++)
+		gather_ask(&ask->gather, &ask->parts[i].part, &iop->reactors[i]);
+	return 0;
+}
+
+static void bounds_reply(void *arg, const struct ddio_msg_bounds *bounds)
+{
+	SERVER_REPLY((struct server_request *)arg, bounds, bounds);
 }
 
 int serve_bounds(struct server_request *req, const void *payload)
 {
-	struct ddio_iop *iop = req->reactor->iop;
-	struct bounds_ask *ask = calloc(1, sizeof(*ask) + iop->nreactors * sizeof(ask->parts[0]));
-	uint32_t i;
-
 	(void)payload;
-	if (!ask) {
+	if (bounds_ask(req->reactor, bounds_reply, req))
 		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the bounds");
-		return 0;
-	}
-	ask->req = req;
-	ask->pending = iop->nreactors;
-	for (i = 0; i < iop->nreactors; i++) {
-		struct bounds_part *part = &ask->parts[i];
-
-		part->ask = ask;
-		part->reactor = &iop->reactors[i];
-		part->post.fn = bounds_collect;
-		part->post.arg = part;
-		ddio_env_post(part->reactor->env, &part->post);
-	}
 	return 0;
 }

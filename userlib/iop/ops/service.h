@@ -2,9 +2,13 @@
 #ifndef DDIO_OPS_SERVICE_H
 #define DDIO_OPS_SERVICE_H
 
+#include "iop/server/opts.h"
 #include "iop/server/service.h"
 
 /* Every request that gets a reply, but for those of the collective executor. */
 extern const struct server_service ops_service;
+
+/* See ddio_iop_look(). */
+int ops_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg);
 
 #endif /* DDIO_OPS_SERVICE_H */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Handlers of PING and STATUS.  Each reactor reads its own counters: the question goes to all of them by posts,
- * and the answers come back to the reactor that was asked.
- */
+/* Handlers of PING and STATUS; a node's status for others within the daemon. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +11,14 @@
  * @disks: filled by that reactor
  */
 struct status_part {
-	struct status_ask *ask;
-	struct reactor *reactor;
-	struct ddio_post post;
+	struct gather_part part;
 	struct ddio_disk_status *disks;
 	uint64_t collectives, requests, connections, refused, memory;
 };
 
 struct status_ask {
-	struct server_request *req;
-	uint32_t pending;
+	struct gather gather;
+	status_fn done;
 	struct ddio_msg_status st;
 	struct status_part parts[];
 };
@@ -76,14 +72,13 @@ static void disk_status(const struct iop_disk *disk, struct ddio_disk_status *st
 	snprintf(st->engine, sizeof(st->engine), "%s", info->engine);
 }
 
-static void status_reply(struct status_ask *ask)
+static void status_done(struct gather *g)
 {
-	struct server_request *req = ask->req;
-	const struct ddio_iop *iop = req->reactor->iop;
+	struct status_ask *ask = (struct status_ask *)g;
 	struct ddio_msg_status *st = &ask->st;
 	uint32_t i;
 
-	for (i = 0; i < iop->nreactors; i++) {
+	for (i = 0; i < st->nreactors; i++) {
 		const struct status_part *part = &ask->parts[i];
 
 		st->collectives += part->collectives;
@@ -92,25 +87,15 @@ static void status_reply(struct status_ask *ask)
 		st->refused += part->refused;
 		st->memory_bytes += part->memory;
 	}
-	SERVER_REPLY(req, status, st);
+	ask->done(g->arg, st);
 	ddio_status_free(st);
 	free(ask);
 }
 
-/* Runs on the reactor that was asked. */
-static void status_back(void *arg)
+static void status_collect(struct gather_part *p)
 {
-	struct status_part *part = arg;
-
-	if (!--part->ask->pending)
-		status_reply(part->ask);
-}
-
-/* Runs on each reactor. */
-static void status_collect(void *arg)
-{
-	struct status_part *part = arg;
-	const struct reactor *reactor = part->reactor;
+	struct status_part *part = (struct status_part *)p;
+	const struct reactor *reactor = p->reactor;
 	uint32_t i;
 
 	part->collectives = reactor->collectives;
@@ -122,13 +107,10 @@ static void status_collect(void *arg)
 		disk_status(&reactor->disks[i], &part->disks[i]);
 		part->memory += part->disks[i].cache_bytes;
 	}
-	part->post.fn = status_back;
-	ddio_env_post(part->ask->req->reactor->env, &part->post);
 }
 
-static struct status_ask *status_new(struct server_request *req)
+static struct status_ask *status_new(const struct ddio_iop *iop)
 {
-	const struct ddio_iop *iop = req->reactor->iop;
 	struct status_ask *ask = calloc(1, sizeof(*ask) + iop->nreactors * sizeof(ask->parts[0]));
 	uint32_t i, n = 0;
 
@@ -141,7 +123,6 @@ static struct status_ask *status_new(struct server_request *req)
 		free(ask);
 		return NULL;
 	}
-	ask->req = req;
 	ask->st.node = iop->node;
 	ask->st.nreactors = iop->nreactors;
 	ask->st.boot = iop->boot;
@@ -150,29 +131,38 @@ static struct status_ask *status_new(struct server_request *req)
 	return ask;
 }
 
-int serve_status(struct server_request *req, const void *payload)
+int status_ask(struct reactor *home, status_fn done, void *arg)
 {
-	struct ddio_iop *iop = req->reactor->iop;
-	struct status_ask *ask = status_new(req);
+	struct ddio_iop *iop = home->iop;
+	struct status_ask *ask = status_new(iop);
 	uint32_t i, n = 0;
 
-	(void)payload;
-	if (!ask) {
-		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the status");
-		return 0;
-	}
-	ask->st.uptime_ns = ddio_env_now(req->reactor->env) - iop->began_ns;
-	ask->pending = iop->nreactors;
+	if (!ask)
+		return -ENOMEM;
+	ask->st.uptime_ns = ddio_env_now(home->env) - iop->began_ns;
+	ask->gather = (struct gather){ .home = home,
+				       .collect = status_collect,
+				       .done = status_done,
+				       .arg = arg,
+				       .pending = iop->nreactors };
+	ask->done = done;
 	for (i = 0; i < iop->nreactors; i++) {
-		struct status_part *part = &ask->parts[i];
-
-		part->ask = ask;
-		part->reactor = &iop->reactors[i];
-		part->disks = ask->st.disks + n;
+		ask->parts[i].disks = ask->st.disks + n;
 		n += iop->reactors[i].ndisks;
-		part->post.fn = status_collect;
-		part->post.arg = part;
-		ddio_env_post(part->reactor->env, &part->post);
+		gather_ask(&ask->gather, &ask->parts[i].part, &iop->reactors[i]);
 	}
+	return 0;
+}
+
+static void status_reply(void *arg, const struct ddio_msg_status *st)
+{
+	SERVER_REPLY((struct server_request *)arg, status, st);
+}
+
+int serve_status(struct server_request *req, const void *payload)
+{
+	(void)payload;
+	if (status_ask(req->reactor, status_reply, req))
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the status");
 	return 0;
 }

@@ -34,4 +34,18 @@ struct ddio_iop_opts {
 	void *arg;
 };
 
+struct ddio_msg_bounds;
+struct ddio_msg_status;
+
+/**
+ * typedef ddio_iop_look_fn - receives a node's state
+ * @arg: as given to ddio_iop_look()
+ * @st: status, valid until the function returns; NULL: there was no memory for it
+ * @bounds: what clients may take, as valid; NULL if @st is
+ *
+ * Called on reactor 0's loop.
+ */
+typedef void (*ddio_iop_look_fn)(void *arg, const struct ddio_msg_status *st,
+				 const struct ddio_msg_bounds *bounds);
+
 #endif /* DDIO_SERVER_OPTS_H */

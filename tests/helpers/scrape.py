@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What may stand at the door of "ddiod --metrics": scrape.py CASE PORT [...].  Exits with 0 if all went as it should.
+
+parse FILE|-          OpenMetrics, by prometheus_client's parser; prints "N families, N samples"
+known FILE METRIC...  each of the metrics is a family of FILE (for rules and dashboards)
+get PORT PATH         prints the status line
+crowd PORT N          N connections that say nothing; then somebody asks, and gets an answer
+slow PORT             a request byte by byte is ended; meanwhile others get answers
+stopped PORT          64 clients that do not read; then somebody asks, and gets an answer
+long PORT             a request without an end is refused, one that was cut off harms nobody
+"""
+import re
+import socket
+import sys
+import time
+
+
+def connect(port):
+    return socket.create_connection(("127.0.0.1", int(port)), timeout=20)
+
+
+def get(port, path="/metrics", method="GET"):
+    with connect(port) as s:
+        s.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        return b"".join(iter(lambda: s.recv(65536), b"")).decode()
+
+
+def answered(port):
+    said = get(port)
+    return said.startswith("HTTP/1.1 200 OK\r\n") and said.endswith("# EOF\n")
+
+
+def parse(name):
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+    with (sys.stdin if name == "-" else open(name)) as f:
+        families = list(text_string_to_metric_families(f.read()))
+    print(len(families), "families,", sum(len(x.samples) for x in families), "samples")
+    return len(families) > 30
+
+
+def known(name, *files):
+    with open(name) as f:
+        have = set(re.findall(r"^(ddio_\w+)[{ ]", f.read(), re.M))
+    asked = set()
+    for file in files:
+        with open(file) as f:
+            asked |= set(re.findall(r"\bddio_[a-z_]+", f.read()))
+    print(*sorted(asked - have))
+    return bool(asked) and asked <= have
+
+
+def crowd(port, n):
+    held = [connect(port) for _ in range(int(n))]
+    return answered(port) and bool(held)
+
+
+def slow(port):
+    with connect(port) as s:
+        ended = others = 0
+        for c in "GET /metrics HTTP/1.1\r\n" + "x: y\r\n" * 20:
+            try:
+                s.sendall(c.encode())
+            except OSError:
+                ended = 1
+                break
+            others += answered(port)
+            time.sleep(0.2)
+        return ended and others > 3
+
+
+def stopped(port):
+    held = []
+    for _ in range(64):
+        s = connect(port)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        s.sendall(b"GET /metrics HTTP/1.1\r\n\r\n" * 3)
+        held.append(s)
+    return answered(port) and bool(held)
+
+
+def long(port):
+    with connect(port) as s:
+        try:
+            s.sendall(b"GET /metrics HTTP/1.1\r\n" + b"x: " + b"y" * 100000)
+            said = s.recv(100)
+        except ConnectionError:
+            said = b"431"
+    with connect(port) as s:
+        s.sendall(b"GET /met")
+    with connect(port) as s:
+        s.sendall(bytes(range(256)) + b"\r\n\r\n")
+    return b"431" in said and answered(port)
+
+
+def status_line(port, path):
+    method, _, path = path.rpartition(" ")
+    print(get(port, path, method or "GET").split("\r\n")[0])
+    return True
+
+
+CASES = {"parse": parse, "known": known, "get": status_line, "crowd": crowd, "slow": slow, "stopped": stopped, "long": long}
+sys.exit(0 if CASES[sys.argv[1]](*sys.argv[2:]) else 1)
