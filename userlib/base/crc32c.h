@@ -10,5 +10,7 @@
 uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len);
 /* Returns the same without the processor's instruction, for comparison. */
 uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len);
+/* The same with what every processor of that kind has, not with the newest. */
+uint32_t crc32c_lanes(uint32_t crc, const void *buf, size_t len);
 
 #endif /* DDIO_CRC32C_H */

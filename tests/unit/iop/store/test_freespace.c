@@ -2,7 +2,6 @@
 /* Sets of ranges and maps of extents, against arrays of one cell a number. */
 #include <errno.h>
 #include <string.h>
-#include "base/crc32c.h"
 #include "base/rand.h"
 #include "iop/store/extent.h"
 #include "iop/store/freespace.h"
@@ -220,26 +219,6 @@ static void test_extents(void)
 	}
 }
 
-static void test_crc32c(void)
-{
-	uint8_t bytes[80];
-	uint32_t i;
-	uint8_t zeros[32] = { 0 };
-
-	/* RFC 3720, B.4, and the usual check value. */
-	CU_ASSERT_EQUAL(ddio_crc32c(0, zeros, sizeof(zeros)), 0x8a9136aa);
-	CU_ASSERT_EQUAL(ddio_crc32c(0, "123456789", 9), 0xe3069283);
-	CU_ASSERT_EQUAL(ddio_crc32c(ddio_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
-	CU_ASSERT_EQUAL(ddio_crc32c(0, NULL, 0), 0);
-	CU_ASSERT_EQUAL(crc32c_portable(0, "123456789", 9), 0xe3069283);
-	for (i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)(i * i + 7 * i);
-	/* Every length and every place in a word. */
-	for (i = 0; i <= sizeof(bytes); i++)
-		CU_ASSERT_EQUAL(ddio_crc32c(i, bytes + i % 8, sizeof(bytes) - (i > 8 ? i : 8)),
-				crc32c_portable(i, bytes + i % 8, sizeof(bytes) - (i > 8 ? i : 8)));
-}
-
 static void test_rand(void)
 {
 	uint64_t state = 1234567, i, n[7] = { 0 };
@@ -259,7 +238,6 @@ static const struct ut_case cases[] = {
 	{ "ranges at the end of numbers", test_ranges_at_the_end },
 	{ "many ranges", test_many_ranges },
 	{ "extents as cells", test_extents },
-	{ "CRC-32C", test_crc32c },
 	{ "random numbers", test_rand },
 	{ .name = NULL },
 };

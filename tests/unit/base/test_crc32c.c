@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* CRC-32C: what is published of it, and the processor's way against the plain one. */
+#include <stdlib.h>
+#include "base/crc32c.h"
+#include "base/rand.h"
+#include "../lib/ut.h"
+
+static void test_published(void)
+{
+	uint8_t zeros[32] = { 0 };
+
+	/* RFC 3720, B.4, and the usual check value. */
+	CU_ASSERT_EQUAL(ddio_crc32c(0, zeros, sizeof(zeros)), 0x8a9136aa);
+	CU_ASSERT_EQUAL(ddio_crc32c(0, "123456789", 9), 0xe3069283);
+	CU_ASSERT_EQUAL(ddio_crc32c(ddio_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
+	CU_ASSERT_EQUAL(ddio_crc32c(0, NULL, 0), 0);
+	CU_ASSERT_EQUAL(crc32c_portable(0, "123456789", 9), 0xe3069283);
+}
+
+/* Every length up to three rounds of the longest lanes, at every place in a word. */
+static void test_lengths(void)
+{
+	enum { LONGEST = 3 * 4080 + 600 };
+	uint8_t *bytes = malloc(LONGEST + 8);
+	uint64_t state = 16, i;
+	uint32_t sum = 0;
+	size_t n;
+
+	if (!bytes)
+		abort();
+	for (i = 0; i < LONGEST + 8; i++)
+		bytes[i] = (uint8_t)ddio_rand_next(&state);
+	for (n = 0; n < LONGEST; n += ut_stride(37)) {
+		sum = crc32c_portable(sum, bytes + n % 8, n);
+		CU_ASSERT_EQUAL_FATAL(ddio_crc32c((uint32_t)n, bytes + n % 8, n),
+				      crc32c_portable((uint32_t)n, bytes + n % 8, n));
+		CU_ASSERT_EQUAL_FATAL(crc32c_lanes((uint32_t)n, bytes + n % 8, n),
+				      crc32c_portable((uint32_t)n, bytes + n % 8, n));
+		CU_ASSERT_EQUAL_FATAL(ddio_crc32c(ddio_crc32c(sum, bytes, n), bytes + n, 8),
+				      ddio_crc32c(sum, bytes, n + 8));
+	}
+	free(bytes);
+}
+
+static const struct ut_case cases[] = {
+	{ "published values", test_published },
+	{ "every length", test_lengths },
+	{ .name = NULL },
+};
+
+static const struct ut_suite suites[] = { { "crc32c", cases } };
+
+int main(void)
+{
+	return ut_run("crc32c", suites, 1);
+}
