@@ -35,7 +35,7 @@ struct ddio_session;
  * @writes: requests
  * @read_bytes: by @reads
  * @write_bytes: by @writes
- * @errors: failed requests
+ * @errors: failed requests, and blocks read that did not match their checksum
  * @cache_hits: blocks found in the cache
  * @cache_misses: blocks not found
  * @prefetches: blocks read ahead

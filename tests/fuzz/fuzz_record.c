@@ -13,6 +13,7 @@
 #include "iop/kv/journal.h"
 #include "iop/ns/priv.h"
 #include "iop/store/record.h"
+#include "iop/sums/record.h"
 
 #define MAX 65536
 
@@ -96,6 +97,17 @@ static void space(struct input *in)
 		return;
 	rec_free_put(buf, &rec);
 	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
+		abort();
+}
+
+static void sums(struct input *in)
+{
+	uint8_t buf[REC_SUMS_MAX];
+	struct rec_sums rec;
+
+	if (rec_sums_get(in->key, in->key_len, in->value, in->len, &rec))
+		return;
+	if (rec_sums_put(buf, &rec) != in->len || memcmp(buf, in->value, in->len))
 		abort();
 }
 
@@ -214,7 +226,7 @@ static void dispatch(struct input *in, uint8_t kind)
 	bool fix = kind & 0x80;
 
 	kind &= 15;
-	if (fix && kind >= 1 && kind <= 5)
+	if (fix && ((kind >= 1 && kind <= 5) || kind == 9))
 		fix_tail(in, true);
 	if (fix && kind == 6)
 		fix_meta(in);
@@ -245,6 +257,9 @@ static void dispatch(struct input *in, uint8_t kind)
 		break;
 	case 8:
 		acl(in);
+		break;
+	case 9:
+		sums(in);
 		break;
 	}
 }

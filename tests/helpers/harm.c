@@ -2,7 +2,7 @@
 /*
  * Damages the records of a disk whose daemon does not run.
  *
- *   harm DIR extent|object|free|label crc|drop	the first record: a bit turned, or gone
+ *   harm DIR extent|object|free|sums|label crc|drop	the first record: a bit turned, or gone
  *   harm DIR extent overlap		the last one is put where the first one lies
  *   harm DIR extent beyond		the first one's place becomes one beyond the disk
  *   harm DIR extent orphan		the first one becomes one of an object that does not exist
@@ -20,7 +20,7 @@
 #include "base/crc32c.h"
 #include "iop/store/priv.h"
 
-#define VALUE_MAX 1024
+#define VALUE_MAX 2048
 
 /**
  * struct harm - what is to be done
@@ -35,10 +35,8 @@ struct harm {
 };
 
 static const char *const databases[] = {
-	[STORE_META] = "label",
-	[STORE_OBJECTS] = "object",
-	[STORE_EXTENTS] = "extent",
-	[STORE_FREE] = "free",
+	[STORE_META] = "label", [STORE_OBJECTS] = "object", [STORE_EXTENTS] = "extent",
+	[STORE_FREE] = "free",	[STORE_SUMS] = "sums",
 };
 
 static int record_at(struct harm *h, MDB_txn *txn, int which, MDB_cursor_op op, MDB_val *k,

@@ -127,6 +127,7 @@ static void move_cluster(struct conf_section *section, struct ddio_conf *conf)
 	if (!conf->mount_block)
 		conf->mount_block = conf->block < MOUNT_BLOCK ? conf->block : MOUNT_BLOCK;
 	conf->timeout_ns = from->timeout_ns;
+	conf->checksums = from->checksums;
 	from->cluster = NULL;
 	from->key_file = NULL;
 }

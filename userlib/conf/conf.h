@@ -61,6 +61,7 @@ struct ddio_conf {
 	uint32_t block;	      /* default block size of new files, 262144 if not given */
 	uint32_t mount_block; /* that of files that are made through a mount: at most 32768 */
 	uint64_t timeout_ns;  /* bound on any lack of progress, default 30 s */
+	bool checksums;	      /* blocks on the disks have them, default yes */
 	uint32_t nnodes, ndisks;
 	struct ddio_conf_node *nodes;
 	struct ddio_conf_disk *disks;

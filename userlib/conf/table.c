@@ -55,6 +55,11 @@ static const struct ddio_opt cluster_options[] = {
 	  .max = 86400 * NS_PER_S,
 	  .fallback = "30s",
 	  .help = "longest time without progress before an operation fails" },
+	{ .name = "checksums",
+	  .type = OPT_BOOL,
+	  .offset = AT(cluster.conf.checksums),
+	  .fallback = "yes",
+	  .help = "no: blocks on the disks have no checksums, and those that there are are dropped" },
 	{ .name = NULL },
 };
 

@@ -194,7 +194,7 @@ uint64_t ddio_sim_trace(const struct ddio_sim *sim)
 	return sim->trace;
 }
 
-unsigned int sim_logged(const struct ddio_sim *sim, const char *text)
+unsigned int ddio_sim_logged(const struct ddio_sim *sim, const char *text)
 {
 	unsigned int n = 0;
 	char *line, *end;

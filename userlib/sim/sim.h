@@ -229,7 +229,7 @@ void ddio_sim_trace_on(struct ddio_sim *sim);
 uint64_t ddio_sim_trace(const struct ddio_sim *sim);
 
 /* Returns how many log lines of all processes contain @text. */
-unsigned int sim_logged(const struct ddio_sim *sim, const char *text);
+unsigned int ddio_sim_logged(const struct ddio_sim *sim, const char *text);
 /* Copies log lines to standard error. */
 void ddio_sim_verbose(struct ddio_sim *sim, bool on);
 

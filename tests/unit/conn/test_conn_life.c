@@ -309,7 +309,7 @@ static void check_rejected(struct conn_pair *p, int err, const char *what)
 	CU_ASSERT_EQUAL(p->cp.err, err);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->iop.why, what));
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->cp.why, what));
-	CU_ASSERT_EQUAL(sim_logged(p->world, what), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(p->world, what), 1);
 	CU_ASSERT_EQUAL(send_ping(&p->cp, 1), -ENOTCONN);
 	CU_ASSERT_EQUAL(send_ping(&p->iop, 1), -ENOTCONN);
 	pair_end(p);

@@ -65,8 +65,8 @@ static void test_order(void)
 	ddio_sim_run_for(world, 4 * MS);
 	CU_ASSERT_STRING_EQUAL(t.text, "wcdab");
 	ddio_env_log(env, DDIO_LOG_WARN, "lost %d of %s", 3, "them");
-	CU_ASSERT_EQUAL(sim_logged(world, "one warning: lost 3 of them"), 1);
-	CU_ASSERT_EQUAL(sim_logged(world, "lost 4"), 0);
+	CU_ASSERT_EQUAL(ddio_sim_logged(world, "one warning: lost 3 of them"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(world, "lost 4"), 0);
 	ddio_env_charge(env, DDIO_WORK_COPY, 5);
 	ddio_env_charge(env, DDIO_WORK_COPY, 7);
 	CU_ASSERT_EQUAL(ddio_sim_charged(env, DDIO_WORK_COPY), 12);

@@ -17,6 +17,7 @@ static void work_serve(struct cache *c)
 	for (e = cache_mem_next(c); e; e = cache_mem_next(c))
 		cache_entry_run(c, e);
 	cache_disk_run_fills(c);
+	cache_disk_doubt(c);
 	queue_commit(&c->queue);
 }
 
@@ -59,8 +60,9 @@ static void cache_work(struct cache *c)
 static void cache_lists_init(struct cache *c)
 {
 	struct ddio_list *lists[] = {
-		&c->all,     &c->lru,	 &c->unsettled, &c->ready,    &c->mem,	   &c->fills,
-		&c->flushes, &c->errors, &c->starved,	&c->finished, &c->flushed, &c->granted,
+		&c->all,     &c->lru,	  &c->unsettled, &c->ready,   &c->mem,
+		&c->fills,   &c->flushes, &c->errors,	 &c->starved, &c->finished,
+		&c->flushed, &c->granted, &c->doubts,
 	};
 	size_t i;
 

@@ -59,7 +59,7 @@ void cache_stats(const struct cache *cache, struct cache_stats *stats);
  * @done: called from the loop, or (a hit) from cache_read() or cache_write(); status 0 or -errno
  * @reader: with @prefetch: the number of a reader of the object, whose runs are read ahead of (runs.c);
  *	0: of none, one block is read ahead as in the papers
- * @hit, @disk_reqs: results
+ * @hit, @disk_reqs: results; @bad: the block of the first error
  * Holes and blocks that were never written read as zeros.
  */
 struct cache_io {
@@ -73,6 +73,7 @@ struct cache_io {
 	void *arg;
 	uint32_t hit;
 	uint32_t disk_reqs;
+	uint64_t bad;
 	struct ddio_list link;
 	uint64_t priv[6];
 	uint64_t first[9]; /* the cache's: the first piece, often the only one */

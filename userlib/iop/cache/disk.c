@@ -68,7 +68,10 @@ static void entry_fill_end(struct cache *c, struct cache_entry *e, int status)
 
 static void entry_write_end(struct cache *c, struct cache_entry *e, int status)
 {
+	bool written = !status && !e->stale;
+
 	c->writing -= cache_mem_cost(e->size);
+	object_write_end(e->obj, e->block, written, e->buf);
 	if (e->stale)
 		return;
 	if (status) {
@@ -76,8 +79,15 @@ static void entry_write_end(struct cache *c, struct cache_entry *e, int status)
 		return;
 	}
 	c->mem_err = 0;
-	object_written(e->obj, e->block, 1);
 	cache_entry_clean(c, e);
+}
+
+/* Returns how a read ended, after what came has been compared with its checksum. */
+static int entry_checked(const struct cache *c, const struct cache_entry *e, int status)
+{
+	if (status || e->stale)
+		return status;
+	return object_check(e->obj, e->block, e->state == ENTRY_READING ? e->buf : c->fill_buf);
 }
 
 static void entry_done(struct queue_req *req, int status)
@@ -87,9 +97,9 @@ static void entry_done(struct queue_req *req, int status)
 
 	c->inflight--;
 	if (e->state == ENTRY_READING)
-		entry_read_end(c, e, status);
+		entry_read_end(c, e, entry_checked(c, e, status));
 	else if (e->state == ENTRY_FILLING)
-		entry_fill_end(c, e, status);
+		entry_fill_end(c, e, entry_checked(c, e, status));
 	else
 		entry_write_end(c, e, status);
 	entry_io_end(c, e);
@@ -149,11 +159,75 @@ void cache_disk_run_fills(struct cache *c)
 	entry_io_end(c, e);
 }
 
-void cache_disk_write(struct cache *c, struct cache_entry *e)
+/* A block that is not written after all. */
+static void entry_unwritten(struct cache *c, struct cache_entry *e, int err)
+{
+	c->writing -= cache_mem_cost(e->size);
+	e->state = ENTRY_IDLE;
+	if (err)
+		entry_write_failed(c, e, err);
+}
+
+/* Writes the block, or has it wait until the store has recorded that it may change. */
+static void entry_write(struct cache *c, struct cache_entry *e)
 {
 	uint64_t start, run;
 	bool written;
+	int ret = -ESTALE;
 
+	if (object_lookup(e->obj, e->block, &start, &run, &written))
+		ret = object_write_begin(e->obj, e->block);
+	if (ret < 0) {
+		entry_unwritten(c, e, ret);
+	} else if (!ret) {
+		entry_submit(c, e, DDIO_DISK_WRITE, start, e->buf);
+	} else {
+		object_write_soon(e->obj, e->block);
+		ddio_list_add(&e->doubt, &c->doubts);
+		c->inflight++;
+		cache_kick(c);
+	}
+}
+
+static void doubt_recorded(struct commit *commit, int err)
+{
+	struct cache *c = commit->arg;
+	struct ddio_list waited;
+	struct cache_entry *e;
+
+	c->doubting = false;
+	c->inflight--;
+	ddio_list_init(&waited);
+	ddio_list_splice(&c->doubts, &waited);
+	while (!ddio_list_empty(&waited)) {
+		e = ddio_list_first(&waited, struct cache_entry, doubt);
+		ddio_list_del(&e->doubt);
+		c->inflight--;
+		if (!e->stale && !err) {
+			entry_write(c, e);
+			continue;
+		}
+		entry_unwritten(c, e, e->stale ? 0 : err);
+		entry_io_end(c, e);
+	}
+	c->work(c);
+}
+
+void cache_disk_doubt(struct cache *c)
+{
+	if (c->doubting || (ddio_list_empty(&c->doubts) && !c->doubt_soon))
+		return;
+	c->doubting = true;
+	c->doubt_soon = false;
+	c->inflight++;
+	c->doubt.done = doubt_recorded;
+	c->doubt.arg = c;
+	c->doubt.early = true;
+	store_commit(c->store, &c->doubt);
+}
+
+void cache_disk_write(struct cache *c, struct cache_entry *e)
+{
 	if (!e->dirty || e->stale || e->state == ENTRY_WRITING)
 		return;
 	e->write_back = true;
@@ -163,13 +237,9 @@ void cache_disk_write(struct cache *c, struct cache_entry *e)
 		cache_disk_fill(c, e);
 		return;
 	}
-	if (!object_lookup(e->obj, e->block, &start, &run, &written)) {
-		entry_write_failed(c, e, -ESTALE);
-		return;
-	}
 	e->write_back = false;
 	e->failed = false;
 	e->state = ENTRY_WRITING;
 	c->writing += cache_mem_cost(e->size);
-	entry_submit(c, e, DDIO_DISK_WRITE, start, e->buf);
+	entry_write(c, e);
 }

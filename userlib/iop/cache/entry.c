@@ -26,6 +26,7 @@ static void entry_lists_init(struct cache_entry *e)
 	ddio_list_init(&e->ready);
 	ddio_list_init(&e->mem);
 	ddio_list_init(&e->fill);
+	ddio_list_init(&e->doubt);
 	ddio_list_init(&e->pieces);
 	ddio_list_init(&e->locks);
 }

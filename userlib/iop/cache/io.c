@@ -39,8 +39,10 @@ static void piece_end(struct cache *c, struct cache_piece *p, int status)
 	ddio_list_del(&p->link);
 	if (!s->pumping)
 		ddio_env_charge(c->env, DDIO_WORK_SWITCH, 1);
-	if (status && !s->status)
+	if (status && !s->status) {
 		s->status = status;
+		io->bad = p->block;
+	}
 	s->running--;
 	piece_free(p);
 	if (!s->pumping)

@@ -93,6 +93,15 @@ static int entry_place(struct cache_entry *e)
 	return object_alloc(e->obj, e->block, 1);
 }
 
+/* A block that has become dirty will be written: what has to be recorded before that is, meanwhile. */
+static void entry_soon(struct cache *c, struct cache_entry *e)
+{
+	if (!object_write_soon(e->obj, e->block))
+		return;
+	c->doubt_soon = true;
+	cache_kick(c);
+}
+
 static int piece_write(struct cache *c, struct cache_entry *e, struct cache_piece *p)
 {
 	int ret;
@@ -108,6 +117,8 @@ static int piece_write(struct cache *c, struct cache_entry *e, struct cache_piec
 	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
 	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1); /* what it holds has changed */
 	cache_mask_add(e, p->offset, p->len);
+	if (!e->dirty)
+		entry_soon(c, e);
 	cache_entry_dirty(c, e, p->len);
 	entry_used(c, e);
 	if (e->count >= e->size) {

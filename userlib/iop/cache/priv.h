@@ -50,6 +50,7 @@ enum entry_state {
  * @ready: cache->ready
  * @mem: cache->mem while its first piece waits for a buffer
  * @fill: cache->fills while it waits for the fill buffer
+ * @doubt: cache->doubts while it waits to be written until the store has recorded that it may change
  * @pieces, @locks: waiters; the lower seq goes first
  * @valid: how many bytes of @buf are valid; @mask: which, if not all
  * @count: bytes written since it became dirty, for WriteFull
@@ -62,7 +63,7 @@ enum entry_state {
  */
 struct cache_entry {
 	struct ddio_hash_node node;
-	struct ddio_list all, lru, unsettled, ready, mem, fill;
+	struct ddio_list all, lru, unsettled, ready, mem, fill, doubt;
 	struct ddio_list pieces, locks;
 	struct cache *cache;
 	struct object *obj;
@@ -124,6 +125,8 @@ struct ahead;
  * @lru: entries with a buffer
  * @mem: entries whose first piece waits for a buffer, in order
  * @fills: entries that wait for the fill buffer; @filling has it
+ * @doubts: entries that wait for a commit of the store before they are written; @doubt: that commit;
+ *	@doubting: it is under way; @doubt_soon: blocks that will be written have to be recorded, too
  * @starved: locks for whose entry there was no memory; @retry tries them again
  * @finished, @flushed, @granted: callbacks that are due
  * @errors: struct cache_error; @lost_err: an error that there was no memory to keep
@@ -146,7 +149,7 @@ struct cache {
 	struct queue queue;
 	uint32_t clients;
 	struct ddio_hash entries;
-	struct ddio_list all, lru, unsettled, ready, mem, fills, flushes, errors, starved;
+	struct ddio_list all, lru, unsettled, ready, mem, fills, flushes, errors, starved, doubts;
 	struct ddio_list finished, flushed, granted;
 	struct cache_entry *filling;
 	uint8_t *fill_buf; /* while @filling */
@@ -162,7 +165,8 @@ struct cache {
 	struct cache_stats stats;
 	struct ddio_timer retry;
 	struct ddio_post kick;
-	bool kicked, working, more;
+	struct commit doubt;
+	bool kicked, working, more, doubting, doubt_soon;
 	void (*work)(struct cache *c);
 };
 
@@ -246,6 +250,8 @@ void cache_disk_fill(struct cache *c, struct cache_entry *e);
 /* Writes back, as soon as possible. */
 void cache_disk_write(struct cache *c, struct cache_entry *e);
 void cache_disk_run_fills(struct cache *c);
+/* Has the store record which blocks may change, if some wait for that. */
+void cache_disk_doubt(struct cache *c);
 
 /* runs.c */
 /* Tells the run that a block read ahead was used, or is dropped unused. */

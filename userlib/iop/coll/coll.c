@@ -2,11 +2,11 @@
 /*
  * The life of a collective on one reactor.
  *
- *                 .----------------------.
- *                 |                      v
- *   PLANNING -> RUNNING -> COMMITTING -> OVER
- *        \         |           |          ^
- *         `----> STOPPING <----' -> RELEASING
+ *                 .------------------.  .----------------------.
+ *                 |                  v  |                      v
+ *   PLANNING -----'--> DOUBTING --> RUNNING -> COMMITTING -> OVER
+ *        \                |            |           |          ^
+ *         `---------------'-------> STOPPING <-----' -> RELEASING
  *
  * Everything that happens asks for a turn (coll_kick()).  Only the turn moves on when a state has nothing left to
  * wait for, and only the turn frees.  A failure, wherever it is found, moves to STOPPING at once, and from then
@@ -44,6 +44,16 @@ static void coll_free(struct coll *coll)
 	free(coll);
 }
 
+static bool any_doubts(const struct coll *coll)
+{
+	uint32_t d;
+
+	for (d = 0; d < coll->ndisks; d++)
+		if (coll->disk[d].doubts)
+			return true;
+	return false;
+}
+
 static bool disks_idle(const struct coll *coll)
 {
 	uint32_t d;
@@ -71,8 +81,11 @@ static void commit(struct coll *coll)
 	for (d = 0; d < coll->ndisks; d++) {
 		struct coll_disk *cd = &coll->disk[d];
 
+		if (coll->state == COLL_DOUBTING && !cd->doubts)
+			continue;
 		cd->commit.done = committed;
 		cd->commit.arg = cd;
+		cd->commit.early = coll->state == COLL_DOUBTING;
 		coll->io++;
 		store_commit(cd->disk->store, &cd->commit);
 	}
@@ -121,6 +134,7 @@ static void entered(struct coll *coll)
 	case COLL_RUNNING:
 		run(coll);
 		break;
+	case COLL_DOUBTING:
 	case COLL_COMMITTING:
 		commit(coll);
 		break;
@@ -144,7 +158,11 @@ static enum coll_state due(struct coll *coll)
 			return COLL_PLANNING;
 		}
 		/* Planning may have failed. */
-		return coll->state == COLL_PLANNING ? COLL_RUNNING : coll->state;
+		if (coll->state != COLL_PLANNING)
+			return coll->state;
+		return any_doubts(coll) ? COLL_DOUBTING : COLL_RUNNING;
+	case COLL_DOUBTING:
+		return coll->io ? COLL_DOUBTING : COLL_RUNNING;
 	case COLL_RUNNING:
 		if (!disks_idle(coll))
 			return COLL_RUNNING;

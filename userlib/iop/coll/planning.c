@@ -11,6 +11,8 @@
 
 /* Runs of blocks that were never written, and entries of a list beyond one for each block that exists. */
 #define PLAN_HOLES (UINT64_C(1) << 20)
+/* Blocks of a disk of which it is recorded before all others that they may change. */
+#define DOUBT_BLOCKS (UINT64_C(1) << 18)
 
 /**
  * struct planning - what the list for reading and that for writing differ in
@@ -101,6 +103,15 @@ static int alloc_run(struct coll_disk *cd, uint64_t count, uint32_t *steps)
 	return object_alloc(cd->obj, cd->next, count);
 }
 
+/* The next @count blocks are to be written again: has that recorded, of as many as one commit should. */
+static void doubt_run(struct coll_disk *cd, uint64_t count)
+{
+	if (count > DOUBT_BLOCKS - cd->doubted)
+		count = DOUBT_BLOCKS - cd->doubted;
+	cd->doubted += count;
+	cd->doubts |= object_write_ahead(cd->obj, cd->next, count);
+}
+
 /* Adds the next blocks to the list. */
 static int place_run(struct coll_disk *cd, uint32_t *steps)
 {
@@ -115,6 +126,8 @@ static int place_run(struct coll_disk *cd, uint32_t *steps)
 	}
 	if (err)
 		return err;
+	if (written && cd->planning->makes)
+		doubt_run(cd, p.count);
 	cd->extent_end = cd->next + run;
 	if (!written && !cd->planning->unwritten)
 		p.sector = SPAN_HOLE;

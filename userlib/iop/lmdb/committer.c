@@ -89,6 +89,20 @@ static void commit_posted(void *arg)
 	commit_end(c, c->stopped);
 }
 
+/* Returns true if the disk is to be flushed before the transaction. */
+static bool commit_flushes(struct committer *c)
+{
+	const struct commit *commit;
+
+	if (!c->disk || !c->any || !c->ops->early || !c->ops->early(c->ctx) ||
+	    ddio_list_empty(&c->running))
+		return c->disk;
+	ddio_list_for_each_entry(commit, &c->running, link)
+		if (!commit->early)
+			return true;
+	return false;
+}
+
 static void commit_begin(struct committer *c)
 {
 	c->active = true;
@@ -96,7 +110,7 @@ static void commit_begin(struct committer *c)
 	c->any = !c->stopped && c->ops->seal(c->ctx);
 	if (c->stopped) {
 		ddio_env_post(c->env, &c->post);
-	} else if (c->disk) {
+	} else if (commit_flushes(c)) {
 		c->flush.op = DDIO_DISK_FLUSH;
 		c->flush.done = commit_flushed;
 		c->flush.arg = c;

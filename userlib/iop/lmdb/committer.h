@@ -14,6 +14,8 @@
 /**
  * struct committer_ops - what a commit consists of
  * @seal: on the reactor: sets the changes so far aside; false: there are none
+ * @early: returns true if what was set aside says nothing of what has been written to the disk, so that this need
+ *	not be flushed first; NULL: it always does
  * @apply: in the worker: writes what was set aside, and touches nothing else; may run again after a
  *	failure
  * @parts: the same, if there was no room for one transaction: in several, each of a few changes, so that a crash
@@ -22,6 +24,7 @@
  */
 struct committer_ops {
 	bool (*seal)(void *ctx);
+	bool (*early)(void *ctx);
 	int (*apply)(MDB_txn *txn, void *ctx);
 	int (*parts)(void *ctx);
 	void (*ended)(void *ctx, int err);

@@ -125,12 +125,26 @@ static void read_reply(struct server_request *req)
 		server_reply_data(req, fixed, len);
 }
 
+/* A block that had to be read does not match its checksum. */
+static void io_fail(struct server_request *req, int status, const char *what)
+{
+	if (status != -EBADMSG)
+		obj_fail(req, status, what);
+	else
+		server_fail(
+			req, DDIO_ST_IO,
+			"node %s, disk %s: block %llu of the part of file %llu there does not match "
+			"its checksum",
+			iop_node_name(req->reactor->iop), req->disk->name,
+			(unsigned long long)req->io.bad, (unsigned long long)req->obj.file.id);
+}
+
 static void read_done(struct cache_io *io, int status)
 {
 	struct server_request *req = io->arg;
 
 	if (status)
-		obj_fail(req, status, "reading");
+		io_fail(req, status, "reading");
 	else
 		read_reply(req);
 }
@@ -216,7 +230,7 @@ static void write_done(struct cache_io *io, int status)
 	struct server_request *req = io->arg;
 
 	if (status)
-		obj_fail(req, status, "writing");
+		io_fail(req, status, "writing");
 	else
 		server_reply(req, NULL, 0);
 }

@@ -47,7 +47,7 @@ static void disk_status(const struct iop_disk *disk, struct ddio_disk_status *st
 		.writes = io.writes,
 		.read_bytes = io.read_bytes,
 		.write_bytes = io.write_bytes,
-		.errors = io.errors,
+		.errors = io.errors + store_mismatches(disk->store),
 		.cache_hits = cache.hits,
 		.cache_misses = cache.misses,
 		.prefetches = cache.prefetches,

@@ -49,6 +49,7 @@ static int disk_store_open(struct iop_disk *disk, char *err, size_t err_len)
 		.disk = disk->number,
 		.sync = node->sync_io,
 		.reserve = LMDB_RESERVE,
+		.sums = iop->conf->checksums,
 		.repair = server_of(iop)->repair,
 		.bounds = &disk->reactor->bounds,
 	};

@@ -30,7 +30,8 @@ static bool dirty(const struct reactor *reactor)
 	uint32_t i;
 
 	for (i = 0; i < reactor->ndisks; i++)
-		if (cache_dirty(reactor->disks[i].cache) || store_dirty(reactor->disks[i].store))
+		if (cache_dirty(reactor->disks[i].cache) || store_dirty(reactor->disks[i].store) ||
+		    store_unsettled(reactor->disks[i].store))
 			return true;
 	return false;
 }
@@ -67,6 +68,7 @@ static void later_flushed(struct cache_flush *flush, int status)
 		part->later->err = status;
 	part->commit.done = later_committed;
 	part->commit.arg = part;
+	store_settle(part->disk->store, false);
 	store_commit(part->disk->store, &part->commit);
 }
 

@@ -48,6 +48,7 @@ static void stop_flushed(struct cache_flush *flush, int status)
 	part->sr->lost |= status;
 	part->commit.done = stop_committed;
 	part->commit.arg = part;
+	store_settle(part->disk->store, true);
 	store_commit(part->disk->store, &part->commit);
 }
 

@@ -169,5 +169,5 @@ int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change
 		if (!ret && rec.count && !rec.lost)
 			ret = store_put_free(store, txn, rec.start, rec.count * change->bs);
 	} while (!ret && rec.count);
-	return ret;
+	return ret ? ret : sums_cut(&store->sums, txn, change->id, change->bs, change->block, end);
 }

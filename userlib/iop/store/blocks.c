@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The blocks of an object: looks them up, allocates them, marks them written, removes the object. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include "iop/store/priv.h"
+
+#define AHEAD_GROUPS 8
 
 bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
 		   bool *written)
@@ -205,6 +208,94 @@ void object_written(struct object *obj, uint64_t first, uint64_t count)
 	}
 }
 
+static struct sums_block sums_block(const struct object *obj, uint64_t block)
+{
+	return (struct sums_block){ .id = obj->ref.id, .block = block, .bs = obj->ref.block };
+}
+
+/* Returns true if records say nothing of the block, or of a block that has its place. */
+static bool block_fresh(const struct object *obj, uint64_t block)
+{
+	return ranges_contain(&obj->unwritten, block, 1) &&
+	       !ranges_contain(&obj->reserved, block, 1);
+}
+
+int object_write_begin(struct object *obj, uint64_t block)
+{
+	const struct sums_block b = sums_block(obj, block);
+
+	if (obj->removed)
+		return 0;
+	if (sums_pressed(&obj->store->sums))
+		store_press(obj->store);
+	return sums_write_begin(&obj->store->sums, &b, block_fresh(obj, block));
+}
+
+bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count)
+{
+	uint64_t per = SUMS_GROUP / sums_chunks(obj->ref.block), at = first;
+	uint64_t end = object_end(obj);
+	bool wait = false;
+
+	for (; at - first < count && at < end && !obj->removed; at += per - at % per) {
+		const struct sums_block b = sums_block(obj, at);
+
+		wait |= sums_open_ahead(&obj->store->sums, &b);
+	}
+	return wait;
+}
+
+bool object_write_soon(struct object *obj, uint64_t block)
+{
+	uint64_t per = SUMS_GROUP / sums_chunks(obj->ref.block);
+
+	/* Where one group is written again, others follow. */
+	return object_write_ahead(obj, block, 1) &&
+	       (object_write_ahead(obj, block, AHEAD_GROUPS * per), true);
+}
+
+void object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
+{
+	const struct sums_block b = sums_block(obj, block);
+	bool due = ranges_contain(&obj->unwritten, block, 1);
+
+	if (obj->removed)
+		return;
+	sums_write_end(&obj->store->sums, &b, written ? data : NULL, written && due);
+	if (written)
+		object_written(obj, block, 1);
+}
+
+/* Says in the log which chunk of a block differs from its checksum. */
+static void say_differs(const struct object *obj, uint64_t block, uint32_t chunk, bool adopted)
+{
+	const struct store *store = obj->store;
+	uint64_t start = 0, run;
+	bool written;
+
+	object_lookup(obj, block, &start, &run, &written);
+	ddio_env_log(store->env, adopted ? DDIO_LOG_INFO : DDIO_LOG_ERR,
+		     "disk %s: block %" PRIu64 " of object %" PRIu64 ", at byte %" PRIu64
+		     " of the disk, %s",
+		     store->label.name, block, obj->ref.id,
+		     start + (uint64_t)chunk * sums_chunk(obj->ref.block),
+		     adopted ? "was being written when the node went down, and is taken as it is"
+			     : "does not match its checksum");
+}
+
+int object_check(struct object *obj, uint64_t block, const void *data)
+{
+	const struct sums_block b = sums_block(obj, block);
+	struct sums *sums = &obj->store->sums;
+	uint64_t adopted = sums->count.adopted;
+	uint32_t chunk = 0;
+	int ret = obj->removed ? 0 : sums_check(sums, &b, data, &chunk);
+
+	if (ret == -EBADMSG || sums->count.adopted != adopted)
+		say_differs(obj, block, chunk, ret != -EBADMSG);
+	return ret;
+}
+
 int object_remove(struct object *obj)
 {
 	struct store *store = obj->store;
@@ -220,6 +311,7 @@ int object_remove(struct object *obj)
 	if (batch_reserve(&store->open, 1, 0))
 		return -ENOMEM;
 	batch_change(&store->open, &change);
+	sums_forget(&store->sums, obj->ref.id);
 	obj->removed = true;
 	obj->seq = store->seq;
 	store->objects--;

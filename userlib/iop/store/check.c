@@ -60,6 +60,7 @@ struct lost_gap {
  * @bad: records that a repair deletes or replaces
  * @read: the last extent that can be read
  * @gaps: where extents cannot be read; the last one is open until the next that can
+ * @sums_id, @sums_bs: the object of the last sums that were read, and the bytes of its blocks; 0: there is none
  * @kept: problems that a repair leaves; @heads: of these, damaged records of objects
  */
 struct store_check {
@@ -80,6 +81,8 @@ struct store_check {
 	struct lost_gap *gaps;
 	size_t ngaps, cap_gaps;
 	uint64_t kept, heads;
+	uint64_t sums_id;
+	uint32_t sums_bs;
 };
 
 /* What a pass returns when it is over: no errno. */
@@ -447,6 +450,27 @@ static int check_free(struct store_check *check, const MDB_val *key, const MDB_v
 	return 0;
 }
 
+static int sums_wrong(struct store_check *check, const MDB_val *key, const struct rec_sums *rec,
+		      const char *fault)
+{
+	problem(check, "the checksums of object %" PRIu64 ", group %" PRIu64 ", %s", rec->id,
+		rec->number, fault);
+	/* Nothing is lost with them: blocks without get new ones when they are written, or looked through. */
+	return note_bad(check, STORE_SUMS, key);
+}
+
+static int check_sums(struct store_check *check, const MDB_val *key, const MDB_val *val)
+{
+	struct rec_sums rec;
+
+	if (rec_sums_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec))
+		return sums_wrong(check, key, &rec, "are damaged");
+	if (rec.id != check->sums_id)
+		check->sums_bs = block_size(check, rec.id);
+	check->sums_id = rec.id;
+	return check->sums_bs ? 0 : sums_wrong(check, key, &rec, "are of no object");
+}
+
 static int compare_free(struct store_check *check, uint64_t start, uint64_t len)
 {
 	const struct range_node *range = ranges_find(&check->recorded, start);
@@ -680,6 +704,7 @@ static const struct store_check_pass {
 	{ .step = sort_begin },
 	{ .step = sort_one },
 	{ .step = check_overlap },
+	{ .db = STORE_SUMS, .record = check_sums },
 	{ .db = STORE_FREE, .record = check_free },
 	{ .step = check_gap },
 	{ .step = check_rest },
@@ -710,6 +735,8 @@ static void restart(struct store_check *check)
 	check->ngaps = 0;
 	check->kept = 0;
 	check->heads = 0;
+	check->sums_id = 0;
+	check->sums_bs = 0;
 	memset(&check->read, 0, sizeof(check->read));
 	check->last = NULL;
 	check->behind = LABEL_SPACE;

@@ -14,6 +14,8 @@
 #define CHANGE_BYTES 512
 /* So many are in a transaction where there is no room for all. */
 #define PART_CHANGES 4
+/* So many calls of store_settle() ago must a block have been written. */
+#define SETTLE_AGE 2
 
 void batch_fini(struct store_batch *batch)
 {
@@ -87,7 +89,28 @@ static bool store_seal(void *ctx)
 	store->sealed_seq = store->seq++;
 	memset(&store->open, 0, sizeof(store->open));
 	store->sealed_lost = store->lost;
-	return !batch_empty(&store->sealed) || store->lost;
+	/* What was written may not be recorded without its sums. */
+	if (sums_seal(&store->sums))
+		store->sealed_lost = -ENOMEM;
+	return !batch_empty(&store->sealed) || store->sealed_lost || store->sums.sealed.n;
+}
+
+/**
+ * struct sums_part - sums that go into one of several transactions
+ * @first: the first of them; @doubt: as in doubt
+ */
+struct sums_part {
+	struct store *store;
+	size_t first;
+	bool doubt;
+};
+
+/* Groups that are in doubt as a whole say nothing of what the disk has. */
+static bool store_early(void *ctx)
+{
+	const struct store *store = ctx;
+
+	return batch_empty(&store->sealed) && !store->sealed_lost && store->sums.sealed.doubt;
 }
 
 static size_t part_end(const struct store_batch *batch)
@@ -111,8 +134,10 @@ static int apply_to(struct store *store, MDB_txn *txn, size_t end)
 static int store_apply(MDB_txn *txn, void *ctx)
 {
 	struct store *store = ctx;
+	int ret = apply_to(store, txn, store->sealed.nchanges);
 
-	return apply_to(store, txn, store->sealed.nchanges);
+	/* Sums come last: they are those of the blocks as they are now. */
+	return ret ? ret : sums_apply(&store->sums, txn, 0, store->sums.sealed.n, false);
 }
 
 static int apply_part(MDB_txn *txn, void *ctx)
@@ -122,19 +147,42 @@ static int apply_part(MDB_txn *txn, void *ctx)
 	return apply_to(store, txn, part_end(&store->sealed));
 }
 
-/* In the worker, too.  A commit may fall between any two changes. */
+static int sums_part(MDB_txn *txn, void *ctx)
+{
+	const struct sums_part *part = ctx;
+	const struct sums *sums = &part->store->sums;
+	size_t end = part->first + PART_CHANGES;
+
+	return sums_apply(sums, txn, part->first, end < sums->sealed.n ? end : sums->sealed.n,
+			  part->doubt);
+}
+
+static int sums_parts(struct store *store, bool doubt)
+{
+	struct sums_part part = { .store = store, .doubt = doubt };
+	int ret = 0;
+
+	for (; part.first < store->sums.sealed.n && !ret; part.first += PART_CHANGES)
+		ret = lmdb_write_once(&store->db, sums_part, &part);
+	return ret;
+}
+
+/*
+ * In the worker, too.  A commit may fall between any two changes; until the last of them is recorded, the sums may be
+ * those of other blocks.
+ */
 static int store_parts(void *ctx)
 {
 	struct store *store = ctx;
 	struct store_batch *batch = &store->sealed;
-	int ret = 0;
+	int ret = sums_parts(store, true);
 
 	while (batch->applied < batch->nchanges && !ret) {
 		ret = lmdb_write_once(&store->db, apply_part, store);
 		if (!ret)
 			batch->applied = part_end(batch);
 	}
-	return ret;
+	return ret ? ret : sums_parts(store, false);
 }
 
 /* Forgets the changes that are in the records although the commit failed. */
@@ -151,7 +199,8 @@ static void batch_trim(struct store_batch *batch)
 
 bool store_room(struct store *store)
 {
-	uint64_t changes = store->open.nchanges + store->sealed.nchanges + 1;
+	uint64_t changes = store->open.nchanges + store->sealed.nchanges +
+			   2 * (sums_ndue(&store->sums) + store->sums.sealed.n) + 1;
 	uint64_t touched = changes * CHANGE_PAGES;
 
 	/* A transaction takes no page twice. */
@@ -185,6 +234,7 @@ static void store_ended(void *ctx, int err)
 {
 	struct store *store = ctx;
 
+	sums_ended(&store->sums, err);
 	if (err) {
 		batch_restore(store);
 		return;
@@ -198,6 +248,7 @@ static void store_ended(void *ctx, int err)
 
 const struct committer_ops store_committer_ops = {
 	.seal = store_seal,
+	.early = store_early,
 	.apply = store_apply,
 	.parts = store_parts,
 	.ended = store_ended,
@@ -226,7 +277,25 @@ int store_stopped(const struct store *store)
 	return store->committer.stopped;
 }
 
+void store_press(struct store *store)
+{
+	if (store->committer.active)
+		return;
+	sums_settle(&store->sums, 0, SUMS_BUSY / 2);
+	committer_commit(&store->committer, NULL);
+}
+
+void store_settle(struct store *store, bool all)
+{
+	sums_settle(&store->sums, all ? 0 : SETTLE_AGE, 0);
+}
+
+bool store_unsettled(const struct store *store)
+{
+	return sums_unsettled(&store->sums);
+}
+
 bool store_dirty(const struct store *store)
 {
-	return store->committer.active || !batch_empty(&store->open);
+	return store->committer.active || !batch_empty(&store->open) || sums_due(&store->sums);
 }

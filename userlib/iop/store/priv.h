@@ -11,8 +11,9 @@
 #include "iop/lmdb/env.h"
 #include "iop/store/store.h"
 #include "iop/store/record.h"
+#include "iop/sums/sums.h"
 
-enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE };
+enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE, STORE_SUMS };
 
 #define STORE_LABEL_KEY "label"
 #define STORE_MAP (16u << 20) /* initial address space of the records */
@@ -94,6 +95,7 @@ struct object {
  * @hash: all objects in memory
  * @idle: clean objects without users, oldest first, with @idle_n and @idle_extents
  * @busy: objects without users that are not clean
+ * @sums: checksums of the blocks
  * @lost: why a change could not be noted; the next commit fails with it
  */
 struct store {
@@ -114,6 +116,7 @@ struct store {
 	size_t idle_n, idle_extents;
 	uint64_t objects;
 	struct store_batch open, sealed;
+	struct sums sums;
 	uint64_t seq, sealed_seq, done_seq;
 	int lost, sealed_lost;
 	struct committer committer;
@@ -198,6 +201,8 @@ int store_load_header(struct store *store, uint64_t id, struct rec_object *rec);
 int store_load_extents(struct object *obj);
 
 /* commit.c */
+/* Too many sums wait to be recorded: commits some. */
+void store_press(struct store *store);
 extern const struct committer_ops store_committer_ops;
 void batch_fini(struct store_batch *batch);
 /* Makes room for @changes and @freed more, so that noting them cannot fail. */

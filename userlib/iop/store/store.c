@@ -30,7 +30,8 @@ static int open_records(struct store *store, const struct store_opts *opts, char
 		.dbs = { [STORE_META] = "meta",
 			 [STORE_OBJECTS] = "objects",
 			 [STORE_EXTENTS] = "extents",
-			 [STORE_FREE] = "free" },
+			 [STORE_FREE] = "free",
+			 [STORE_SUMS] = "sums" },
 		.map = STORE_MAP,
 		.sync = opts->sync,
 		.intact = record_intact,
@@ -80,7 +81,10 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 	ret = store_identify(store, opts, err, err_len);
 	if (ret)
 		goto close_records;
-	ret = store_load_free(store);
+	sums_init(&store->sums, &store->db, STORE_SUMS, opts->sums);
+	ret = opts->sums ? 0 : sums_drop(&store->sums);
+	if (!ret)
+		ret = store_load_free(store);
 	if (!ret)
 		ret = store_count(store);
 	if (ret) {
@@ -111,6 +115,7 @@ void store_close(struct store *store)
 	store_objects_fini(store);
 	batch_fini(&store->open);
 	batch_fini(&store->sealed);
+	sums_fini(&store->sums);
 	ranges_fini(&store->free);
 	lmdb_close(&store->db);
 	free(store);
@@ -124,6 +129,11 @@ struct ddio_disk *store_disk(const struct store *store)
 uint64_t store_free_bytes(const struct store *store)
 {
 	return store->free.total + store->giving;
+}
+
+uint64_t store_mismatches(const struct store *store)
+{
+	return store->sums.count.bad;
 }
 
 uint64_t store_objects(const struct store *store)

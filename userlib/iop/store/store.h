@@ -32,6 +32,7 @@ struct object;
  * @sync: fsync commits
  * @repair: rewrite a damaged label from the other one
  * @bounds: how much is done in a turn of the reactor; NULL: as usual
+ * @sums: make checksums of the blocks, and compare them; without, those that there are are dropped
  */
 struct store_opts {
 	const char *dir;
@@ -42,6 +43,7 @@ struct store_opts {
 	bool sync;
 	bool repair;
 	struct bounds *bounds;
+	bool sums;
 };
 
 /* Blocks; for the start only.  @err: one line. */
@@ -52,6 +54,8 @@ void store_close(struct store *store);
 struct ddio_disk *store_disk(const struct store *store);
 uint64_t store_free_bytes(const struct store *store);
 uint64_t store_objects(const struct store *store);
+/* How many chunks of blocks that were read did not match their checksums. */
+uint64_t store_mismatches(const struct store *store);
 
 /* Says which disk it is, and of which time. */
 void store_identity(const struct store *store, struct ddio_disk_id *id);
@@ -105,6 +109,21 @@ int object_room(struct object *obj, uint64_t first, uint64_t count);
 /* Returns how many of @count blocks from @first on can get places, or read as zeros, in @steps steps. */
 uint64_t object_stretch(const struct object *obj, uint64_t first, uint64_t count, uint64_t steps);
 /**
+ * object_write_begin - before a block is written at its place
+ * Return: 0: object_write_end() must follow; 1: that it may change must be recorded first: ask again after the next
+ * store_commit(); or -errno.
+ */
+int object_write_begin(struct object *obj, uint64_t block);
+/* Has that recorded of all blocks of [first, first + count), as far as is useful.  Returns true if a commit is needed. */
+bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count);
+/* The same of a block, and of others that will follow. */
+bool object_write_soon(struct object *obj, uint64_t block);
+/* @written: as by object_written(); @data: the block, or NULL if it went past us. */
+void object_write_end(struct object *obj, uint64_t block, bool written, const void *data);
+/* Compares a block that was read from its place with its checksum: 0; -EBADMSG: it differs, and that was logged; or
+ * -ENOMEM. */
+int object_check(struct object *obj, uint64_t block, const void *data);
+/**
  * object_reserve - like object_alloc(), for blocks that keep their place even if never written
  * The next commit records it.
  * Return: 0, -ENOSPC with nothing changed, or -ENOMEM.
@@ -123,6 +142,13 @@ uint64_t object_end(const struct object *obj);	  /* one past the last allocated 
 /* Makes all changes so far durable.  Commits requested while one is running share the next one. */
 void store_commit(struct store *store, struct commit *commit);
 bool store_dirty(const struct store *store);
+/**
+ * store_settle - has the next commit record the sums of blocks that were written again in place
+ * @all: of all blocks; otherwise of those that were not written since the last call but one
+ */
+void store_settle(struct store *store, bool all);
+/* Returns true if there are such sums, or changes. */
+bool store_unsettled(const struct store *store);
 /* Returns the error of a failed flush, which lasts until the store is opened again, or 0. */
 int store_stopped(const struct store *store);
 

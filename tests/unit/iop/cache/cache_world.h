@@ -27,6 +27,10 @@ struct world_log {
  * @fail_op, @fail_n: so many requests of that kind end with -EIO
  * @pick: which of the requests at the disk is done next: 0 the first
  * @space: bytes that the store still has
+ * @doubts: a written block is to be recorded as one that may change before it is written again
+ * @soon: that can be done when it becomes dirty
+ * @bad: so many blocks that are read do not match their checksum
+ * @commit: asked for, ends with the next world_committed(); @commits: how many were asked for
  */
 struct cache_world {
 	struct ddio_env env;
@@ -46,6 +50,9 @@ struct cache_world {
 	uint64_t now, used, space;
 	uint64_t charged[DDIO_WORK_CALL + 1];
 	struct ddio_timer *timer;
+	bool doubts, soon;
+	uint32_t bad, commits;
+	struct commit *commit;
 };
 
 static struct cache_world *world_now; /* the fake engine and store are asked without a context */
@@ -56,6 +63,7 @@ struct world_object {
 	uint32_t refs;
 	uint64_t start[WORLD_BLOCKS];
 	bool placed[WORLD_BLOCKS], written[WORLD_BLOCKS];
+	bool asked[WORLD_BLOCKS], doubted[WORLD_BLOCKS], writing[WORLD_BLOCKS];
 	uint64_t end;
 };
 
@@ -137,6 +145,73 @@ void object_written(struct object *obj, uint64_t first, uint64_t count)
 uint64_t object_end(const struct object *obj)
 {
 	return world_obj(obj)->end;
+}
+
+int object_write_begin(struct object *obj, uint64_t block)
+{
+	struct world_object *o = world_obj(obj);
+
+	if (world_now->doubts && o->written[block] && !o->doubted[block]) {
+		o->asked[block] = true;
+		return 1;
+	}
+	if (o->writing[block])
+		abort();
+	o->writing[block] = true;
+	return 0;
+}
+
+bool object_write_soon(struct object *obj, uint64_t block)
+{
+	struct world_object *o = world_obj(obj);
+
+	if (!world_now->doubts || !world_now->soon || !o->written[block] || o->doubted[block])
+		return false;
+	o->asked[block] = true;
+	return true;
+}
+
+void object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
+{
+	(void)data;
+	if (!world_obj(obj)->writing[block])
+		abort();
+	world_obj(obj)->writing[block] = false;
+	if (written)
+		object_written(obj, block, 1);
+}
+
+int object_check(struct object *obj, uint64_t block, const void *data)
+{
+	(void)data;
+	if (!world_obj(obj)->written[block] || world_obj(obj)->writing[block])
+		abort();
+	if (!world_now->bad)
+		return 0;
+	world_now->bad--;
+	return -EBADMSG;
+}
+
+/* One commit at a time is enough here. */
+void store_commit(struct store *store, struct commit *commit)
+{
+	(void)store;
+	if (world_now->commit)
+		abort();
+	world_now->commit = commit;
+	world_now->commits++;
+}
+
+/* The commit that was asked for ends; it is of what was asked of @obj. */
+static inline void world_committed(struct world_object *obj, int err)
+{
+	struct commit *commit = world_now->commit;
+	uint32_t i;
+
+	world_now->commit = NULL;
+	for (i = 0; i < WORLD_BLOCKS && !err; i++)
+		obj->doubted[i] |= obj->asked[i];
+	commit->done(commit, err);
 }
 
 /*

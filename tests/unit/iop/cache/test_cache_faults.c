@@ -30,6 +30,16 @@ static bool all(const uint8_t *buf, size_t len, uint8_t byte)
 	return true;
 }
 
+/* Writes the middle of each of the first three blocks. */
+static void world_object_write(struct cache_world *w, struct object *obj, const uint8_t *buf)
+{
+	uint32_t i;
+
+	for (i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(world_write(w, obj, (uint64_t)i * BS, buf + (size_t)i * BS, BS - 8),
+				0);
+}
+
 /*
  * Errors
  */
@@ -488,12 +498,139 @@ static void locked_memory_is_waited_for(void)
 	free(obj);
 }
 
+/*
+ * Checksums
+ */
+static void what_does_not_match_is_an_error(void)
+{
+	struct cache_world *w = world_blocks(8);
+	struct object *obj = world_object(1, BS);
+	uint8_t buf[2 * BS];
+	struct world_io x;
+
+	world_fill(w, obj, 3);
+	w->bad = 1;
+	world_read_start(w, &x, obj, BS + 8, buf, 8);
+	world_run(w);
+	CU_ASSERT_EQUAL(x.status, -EBADMSG);
+	CU_ASSERT_EQUAL(x.io.bad, 1);
+	CU_ASSERT_EQUAL(stats(w).blocks, 0);
+	CU_ASSERT_EQUAL(world_read(w, obj, BS, buf, 8), 0);
+	/* What a write leaves of the block as it was has to match, too, before it is written with a new sum. */
+	CU_ASSERT_EQUAL(world_write(w, obj, 2 * BS, buf, 8), 0);
+	w->bad = 1;
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), -EBADMSG);
+	CU_ASSERT_EQUAL(stats(w).dirty, 1);
+	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 1);
+	world_free(w);
+	free(obj);
+}
+
+/* Blocks wait for one commit that records that they may change, all of them. */
+static void a_block_is_recorded_before_it_is_written_again(void)
+{
+	struct cache_world *w = world_blocks(8);
+	struct object *obj = world_object(1, BS);
+	struct world_flush flush;
+	uint8_t buf[3 * BS];
+
+	world_fill(w, obj, 3);
+	w->doubts = true;
+	memset(buf, 9, sizeof(buf));
+	world_object_write(w, obj, buf);
+	world_flush_start(w, &flush, obj, false);
+	world_run(w);
+	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 0);
+	CU_ASSERT_EQUAL(w->commits, 1);
+	CU_ASSERT_EQUAL(flush.status, 1);
+	CU_ASSERT_FALSE(cache_idle(w->cache));
+	world_committed(world_obj(obj), 0);
+	world_run(w);
+	CU_ASSERT_EQUAL(flush.status, 0);
+	CU_ASSERT_EQUAL(w->commits, 1);
+	CU_ASSERT(all(w->data + world_obj(obj)->start[2], BS - 8, 9));
+	CU_ASSERT_EQUAL(stats(w).dirty, 0);
+	world_free(w);
+	free(obj);
+}
+
+/* That is begun when it becomes dirty, so that it need not be waited for later. */
+static void a_dirty_block_is_recorded_meanwhile(void)
+{
+	struct cache_world *w = world_blocks(8);
+	struct object *obj = world_object(1, BS);
+	uint8_t buf[3 * BS];
+
+	world_fill(w, obj, 3);
+	w->doubts = true;
+	w->soon = true;
+	memset(buf, 9, sizeof(buf));
+	world_object_write(w, obj, buf);
+	CU_ASSERT_EQUAL(w->commits, 1);
+	CU_ASSERT_FALSE(cache_idle(w->cache));
+	world_committed(world_obj(obj), 0);
+	world_run(w);
+	/* The other two were written while the first commit was under way. */
+	CU_ASSERT_EQUAL(w->commits, 2);
+	world_committed(world_obj(obj), 0);
+	world_run(w);
+	CU_ASSERT(cache_idle(w->cache));
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	CU_ASSERT_EQUAL(w->commits, 2);
+	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 3);
+	world_free(w);
+	free(obj);
+}
+
+static void a_block_that_cannot_be_recorded_is_not_written(void)
+{
+	struct cache_world *w = world_blocks(8);
+	struct object *obj = world_object(1, BS);
+	struct world_flush flush;
+	uint8_t buf[3 * BS];
+
+	world_fill(w, obj, 3);
+	w->doubts = true;
+	memset(buf, 9, sizeof(buf));
+	world_object_write(w, obj, buf);
+	world_flush_start(w, &flush, obj, false);
+	world_run(w);
+	world_committed(world_obj(obj), -ENOSPC);
+	world_run(w);
+	CU_ASSERT_EQUAL(flush.status, -ENOSPC);
+	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 0);
+	CU_ASSERT_EQUAL(stats(w).dirty, 3);
+	/* One that was dropped while it waited is not written at all, and nobody waits for it then. */
+	world_flush_start(w, &flush, obj, false);
+	world_run(w);
+	cache_discard(w->cache, obj, 1, 1);
+	world_committed(world_obj(obj), 0);
+	world_run(w);
+	CU_ASSERT_EQUAL(flush.status, 0);
+	CU_ASSERT_EQUAL(world_count(w, DDIO_DISK_WRITE), 2);
+	CU_ASSERT_EQUAL(stats(w).dirty, 0);
+	world_free(w);
+	free(obj);
+}
+
 static const struct ut_case errors[] = {
 	{ "a read error reaches all who wait", a_read_error_reaches_all_who_wait },
 	{ "a write error is told once", a_write_error_is_told_once_and_the_block_stays },
 	{ "two flushes hear of one failure", two_flushes_both_hear_of_a_failure },
 	{ "failing write back does not hang", failing_write_back_does_not_hang_eviction },
 	{ "another block makes room", one_of_two_blocks_fails_and_the_other_makes_room },
+	{ NULL, NULL },
+};
+
+static const struct ut_case sums[] = {
+	{ "what does not match is an error", what_does_not_match_is_an_error },
+	{ "a block is recorded before it is written again",
+	  a_block_is_recorded_before_it_is_written_again },
+	{ "a dirty block is recorded meanwhile", a_dirty_block_is_recorded_meanwhile },
+	{ "a block that cannot be recorded is not written",
+	  a_block_that_cannot_be_recorded_is_not_written },
 	{ NULL, NULL },
 };
 
@@ -522,7 +659,8 @@ int main(void)
 		{ "errors", errors },
 		{ "flushes", flushes },
 		{ "locks", locks },
+		{ "sums", sums },
 	};
 
-	return ut_run("cache_faults", suites, 3);
+	return ut_run("cache_faults", suites, 4);
 }

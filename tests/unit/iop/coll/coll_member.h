@@ -462,6 +462,7 @@ static inline void w_disk_open(struct coll_world *w, uint32_t i, struct reactor 
 	spec.options = options;
 	CU_ASSERT_EQUAL_FATAL(ddio_disk_open(r->env, &spec, &d->disk, err, sizeof(err)), 0);
 	d->store = store_make(r->env, d->disk, w->p.seed + i);
+	mem_store(d->store)->doubts = w->p.doubts;
 	CU_ASSERT_EQUAL_FATAL(cache_new(r->env, d->store, &copts, &d->cache), 0);
 	w->disk_reactor[i] = r->index;
 }

@@ -21,7 +21,7 @@ struct mem_object {
 	uint64_t n; /* entries of @block */
 	struct store_block {
 		uint64_t start;
-		bool there, written;
+		bool there, written, asked, doubted, writing;
 	} * block;
 };
 
@@ -31,6 +31,8 @@ struct mem_object {
  * @limit: bytes that may be given out
  * @rnd: of the random layout
  * @commit_err: what the next commits end with; @stopped: why writes are refused, or 0
+ * @doubts: a written block is to be recorded as one that may change before it is written again
+ * @bad: so many blocks that are read do not match their checksum
  * @most_placed: blocks that were ever to be placed at once
  * @last: where the block lies that was written last; @back: how often it lay before the previous one
  */
@@ -43,6 +45,8 @@ struct mem_store {
 	uint64_t rnd;
 	uint64_t commits;
 	int commit_err, stopped;
+	bool doubts;
+	uint32_t bad;
 	uint64_t most_placed;
 	uint64_t last, back;
 	struct ddio_list pending;
@@ -60,6 +64,16 @@ static inline struct mem_object *mem_object(const struct object *obj)
 	return (struct mem_object *)obj;
 }
 
+static void store_doubt_asked(struct mem_store *s)
+{
+	struct mem_object *obj;
+	uint64_t i;
+
+	ddio_list_for_each_entry(obj, &s->objects, link)
+		for (i = 0; i < obj->n; i++)
+			obj->block[i].doubted |= obj->block[i].asked;
+}
+
 static void store_committed(void *arg)
 {
 	struct mem_store *s = arg;
@@ -69,6 +83,8 @@ static void store_committed(void *arg)
 		struct commit *c = ddio_list_first(&s->pending, struct commit, link);
 
 		ddio_list_del(&c->link);
+		if (!s->commit_err)
+			store_doubt_asked(s);
 		c->done(c, s->commit_err);
 	}
 }
@@ -293,6 +309,67 @@ void object_written(struct object *object, uint64_t first, uint64_t count)
 		s->back += obj->block[i].start < s->last;
 		s->last = obj->block[i].start;
 	}
+}
+
+int object_write_begin(struct object *object, uint64_t block)
+{
+	struct mem_object *obj = mem_object(object);
+	struct store_block *b = &obj->block[block];
+
+	if (obj->store->doubts && b->written && !b->doubted) {
+		b->asked = true;
+		return 1;
+	}
+	if (b->writing)
+		abort();
+	b->writing = true;
+	return 0;
+}
+
+/* Sees only every other block, so that some are left to those who write them. */
+bool object_write_ahead(struct object *object, uint64_t first, uint64_t count)
+{
+	struct mem_object *obj = mem_object(object);
+	bool wait = false;
+	uint64_t i;
+
+	for (i = first; obj->store->doubts && i - first < count && i < obj->n; i++) {
+		if (i % 2 || !obj->block[i].written || obj->block[i].doubted)
+			continue;
+		obj->block[i].asked = true;
+		wait = true;
+	}
+	return wait;
+}
+
+bool object_write_soon(struct object *object, uint64_t block)
+{
+	return object_write_ahead(object, block, 1);
+}
+
+void object_write_end(struct object *object, uint64_t block, bool written, const void *data)
+{
+	struct store_block *b = &mem_object(object)->block[block];
+
+	(void)data;
+	if (!b->writing)
+		abort();
+	b->writing = false;
+	if (written)
+		object_written(object, block, 1);
+}
+
+int object_check(struct object *object, uint64_t block, const void *data)
+{
+	struct mem_object *obj = mem_object(object);
+
+	(void)data;
+	if (!obj->block[block].written || obj->block[block].writing)
+		abort();
+	if (!obj->store->bad)
+		return 0;
+	obj->store->bad--;
+	return -EBADMSG;
 }
 
 int object_punch(struct object *object, uint64_t first, uint64_t count)

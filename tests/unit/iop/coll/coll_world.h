@@ -47,7 +47,7 @@ struct w_params {
 	const char *engine, *options;
 	uint32_t buffers;
 	uint64_t timeout_ns;
-	bool ends;
+	bool ends, doubts;
 	uint64_t cache;
 };
 

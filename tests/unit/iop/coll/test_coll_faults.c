@@ -221,6 +221,95 @@ static void test_commits(void)
 	fault_free(&x);
 }
 
+/* Every other block is recorded before the first is written, the others when it is their turn. */
+static void test_recorded_first(void)
+{
+	struct w_params p = { .seed = 9, .ndisks = 2, .nreactors = 2, .doubts = true };
+	struct fault x;
+	uint64_t commits;
+
+	fault_new(&x, &p, DDIO_COLL_WRITE);
+	x.op = w_start(&x.job);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
+	w_apply(&x.job, x.g->map[x.op % W_OPS]);
+	commits = mem_store(x.w->disk[0].store)->commits;
+	CU_ASSERT(commits > 1);
+	x.job.seed++;
+	x.op = w_start(&x.job);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
+	w_apply(&x.job, x.g->map[x.op % W_OPS]);
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[0].store)->commits, commits);
+	CU_ASSERT_EQUAL(w_file_wrong(x.w, &x.f, BLOCKS * BLOCK), 0);
+	fault_free(&x);
+}
+
+/* It cannot be recorded: nothing is written, and nothing of the collective is left. */
+static void test_not_recorded(void)
+{
+	struct w_params p = { .seed = 9, .ndisks = 1, .doubts = true };
+	uint64_t writes;
+	struct fault x;
+	int late;
+
+	for (late = 0; late < 2; late++) {
+		fault_new(&x, &p, DDIO_COLL_WRITE);
+		if (late) {
+			/* What is known before the first block is recorded already. */
+			struct object *obj;
+
+			store_get(x.w->disk[0].store, &x.f.rec.ref, false, &obj);
+			object_write_ahead(obj, 0, BLOCKS);
+			store_doubt_asked(mem_store(x.w->disk[0].store));
+			object_put(obj);
+		}
+		writes = w_totals(x.w).writes;
+		mem_store(x.w->disk[0].store)->commit_err = -ENOSPC;
+		x.op = w_start(&x.job);
+		CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_IO);
+		CU_ASSERT(says(&x, late ? "disk d0: writing block" : "disk d0: commit"));
+		CU_ASSERT(w_totals(x.w).writes <= writes + late);
+		w_run(x.w, 5 * MS);
+		CU_ASSERT(coll_idle(&x.w->reactor[0]));
+		mem_store(x.w->disk[0].store)->commit_err = 0;
+		x.op = w_start(&x.job);
+		CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
+		w_apply(&x.job, x.g->map[x.op % W_OPS]);
+		CU_ASSERT_EQUAL(w_file_wrong(x.w, &x.f, BLOCKS * BLOCK), 0);
+		fault_free(&x);
+	}
+}
+
+/* A block that does not match its checksum fails the collective, with its place; so do the old bytes of one. */
+static void test_checksum(void)
+{
+	static const uint32_t flags[] = { 0, DDIO_COLL_WRITE };
+	struct w_params p = { .seed = 9, .ndisks = 2 };
+	struct fault x;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		fault_new(&x, &p, flags[i]);
+		if (flags[i]) {
+			x.a.dim[0].stride = 2;
+			x.a.dim[0].count = BLOCKS * BLOCK / 16;
+		}
+		mem_store(x.w->disk[1].store)->bad = 1;
+		x.op = w_start(&x.job);
+		CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_IO);
+		CU_ASSERT(says(&x, "disk d1: block "));
+		CU_ASSERT(says(&x, "of file \"file1\" (byte "));
+		CU_ASSERT(says(&x, "does not match its checksum"));
+		mem_store(x.w->disk[1].store)->bad = 0;
+		w_run(x.w, 5 * MS);
+		CU_ASSERT(coll_idle(&x.w->reactor[0]));
+		x.op = w_start(&x.job);
+		CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
+		x.a.dim[0].stride = 0;
+		x.a.dim[0].count = 0;
+		fault_free(&x);
+	}
+}
+
 /* The file is cut under a running collective. */
 static void test_cut(void)
 {
@@ -253,6 +342,9 @@ static const struct ut_case disk_cases[] = {
 	{ "a disk is full", test_no_space },
 	{ "a disk is too full for scattered blocks", test_no_space_at_all },
 	{ "commits, and their errors", test_commits },
+	{ "what may change is recorded first", test_recorded_first },
+	{ "what cannot be recorded", test_not_recorded },
+	{ "a block does not match its checksum", test_checksum },
 	{ "blocks are freed under a collective", test_cut },
 	{ NULL, NULL },
 };

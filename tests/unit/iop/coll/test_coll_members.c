@@ -292,7 +292,7 @@ static void twisted(int twist)
 	CU_ASSERT_EQUAL(m_op(&x.g->m[0], x.op)->lost, 2);
 	w_run(x.w, 10 * MS);
 	CU_ASSERT(x.g->m[2].lane[0].closed);
-	CU_ASSERT(sim_logged(x.w->dw, "piece of block") > 0);
+	CU_ASSERT(ddio_sim_logged(x.w->dw, "piece of block") > 0);
 	fault_free(&x);
 }
 

@@ -186,6 +186,7 @@ static void random_world(uint64_t seed)
 {
 	struct w_params p = { .seed = seed,
 			      .ndisks = 1 + seed % 4,
+			      .doubts = seed % 2,
 			      .options = seed % 3 ? NULL : "delay_us=300" };
 	struct coll_world *w;
 	struct w_group *g;
@@ -264,6 +265,7 @@ static void mixed(uint64_t seed)
 	enum { BIG = 128 << 10, LARGE = 70 << 10, NBIG = 6 };
 	struct w_params p = { .seed = seed,
 			      .ndisks = 1 + seed % 2,
+			      .doubts = seed % 4 < 2,
 			      .options = seed % 3 ? "delay_us=700" : NULL };
 	struct coll_world *w = w_new(&p);
 	struct w_group *g = w_group_new(w, 3);

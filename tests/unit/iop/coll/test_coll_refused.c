@@ -162,7 +162,7 @@ static void test_too_many(void)
 	w_run(x.w, 10 * MS);
 	CU_ASSERT_EQUAL(x.w->reactor[0].collectives, COLL_MAX_RUNNING);
 	CU_ASSERT_EQUAL(x.w->reactor[0].refused, 6);
-	CU_ASSERT_EQUAL(sim_logged(x.w->dw, "collectives running"), 6);
+	CU_ASSERT_EQUAL(ddio_sim_logged(x.w->dw, "collectives running"), 6);
 	w_run(x.w, 60 * SEC);
 	x.op = w_start(&x.job);
 	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 5 * SEC), DDIO_ST_OK);
@@ -451,7 +451,7 @@ static void test_piece_of_stranger(void)
 	m_piece_send(&g->m[0].lane[0], &d, data, sizeof(data));
 	w_run(w, 5 * MS);
 	CU_ASSERT(g->m[0].lane[0].closed);
-	CU_ASSERT_EQUAL(sim_logged(w->dw, "the sender is not a member of the group"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(w->dw, "the sender is not a member of the group"), 1);
 	w_free(w);
 }
 

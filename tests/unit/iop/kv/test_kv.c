@@ -389,7 +389,7 @@ static void test_journal_fails(void)
 	CU_ASSERT_EQUAL(kv_end(w.kv), -ENOSPC);
 	CU_ASSERT_EQUAL(kv_full(w.kv), false);
 	check_gets(&w, w.kv, &w.now);
-	CU_ASSERT_EQUAL(sim_logged(w.sim, "file system is full"), true);
+	CU_ASSERT_EQUAL(ddio_sim_logged(w.sim, "file system is full"), true);
 	remove_key(&w, 3);
 	CU_ASSERT_EQUAL(kv_full(w.kv), true);
 	/* Those that follow wait for it, too. */
@@ -488,8 +488,8 @@ static void break_journal(long at, bool cut, uint32_t want, bool damaged)
 	memcpy(&got, value, sizeof(got));
 	CU_ASSERT_EQUAL(got, want);
 	CU_ASSERT_EQUAL(stat(aside, &st), damaged ? 0 : -1);
-	CU_ASSERT_EQUAL(sim_logged(w.sim, "run 'ddio fsck'"), damaged);
-	CU_ASSERT_EQUAL(sim_logged(w.sim, "never answered: dropped"), !damaged);
+	CU_ASSERT_EQUAL(ddio_sim_logged(w.sim, "run 'ddio fsck'"), damaged);
+	CU_ASSERT_EQUAL(ddio_sim_logged(w.sim, "never answered: dropped"), !damaged);
 	/* It goes on behind what was found. */
 	put(&w, 9);
 	reopen(&w);

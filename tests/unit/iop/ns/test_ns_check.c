@@ -531,7 +531,7 @@ static void test_start(void)
 	CU_ASSERT_EQUAL(nst_open(&t), -EUCLEAN);
 	t.repair = true;
 	CU_ASSERT_EQUAL_FATAL(nst_open(&t), 0);
-	CU_ASSERT_EQUAL(sim_logged(t.world, "the damaged record inodes"), true);
+	CU_ASSERT_EQUAL(ddio_sim_logged(t.world, "the damaged record inodes"), true);
 	CU_ASSERT_EQUAL(ut_ns_check(t.ns, true, &fsck), 0);
 	t.repair = false;
 	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);

@@ -73,7 +73,7 @@ static uint32_t stops_logged(const struct server_crowd *cr, uint32_t disk)
 	char line[40];
 
 	snprintf(line, sizeof(line), "disk d%u: a flush failed", disk);
-	return sim_logged(cr->sw->world, line);
+	return ddio_sim_logged(cr->sw->world, line);
 }
 
 static bool disk_stopped(const struct server_crowd *cr, uint32_t disk)
@@ -503,14 +503,15 @@ static void test_knocking(void)
 	CU_ASSERT_EQUAL(knocks_over(k, KNOCKS - FROM), KNOCKS - FROM);
 	CU_ASSERT_EQUAL(at[BOUND_UNPROVED].now, FROM);
 	CU_ASSERT_EQUAL(at[BOUND_UNPROVED_FROM].hits, KNOCKS - FROM);
-	CU_ASSERT_EQUAL(sim_logged(sw->world, "has not proved the key"), ENV_LINES_A_SECOND);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "has not proved the key"), ENV_LINES_A_SECOND);
 	c = sc_new(sw, 1);
 	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_PING, NULL, 0, NULL, 0), 0);
 	CU_ASSERT_EQUAL(sc_call(served, DDIO_OP_PING, NULL, 0, NULL, 0), 0);
 	/* After the time for the opening exchange the rest is gone as well; the lines left out are told. */
 	sw_run(sw, 11000 * MS);
 	CU_ASSERT_EQUAL(at[BOUND_UNPROVED].now, 0);
-	CU_ASSERT_EQUAL(sim_logged(sw->world, "more lines about connections were left out"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "more lines about connections were left out"),
+			1);
 	for (i = 0; i < KNOCKS; i++)
 		ddio_stream_close(k[i].stream);
 	sc_free(c);

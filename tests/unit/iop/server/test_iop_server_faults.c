@@ -55,7 +55,7 @@ static void violations_end_the_connection(void)
 		settle(sw);
 		CU_ASSERT(c->closed);
 		CU_ASSERT_EQUAL(c->replies, 0);
-		CU_ASSERT_EQUAL(sim_logged(sw->world, "refused 127.0.0.1"), i + 1);
+		CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "refused 127.0.0.1"), i + 1);
 		sc_free(c);
 	}
 	CU_ASSERT_EQUAL(sc_call(witness, DDIO_OP_PING, NULL, 0, NULL, 0), DDIO_ST_OK);
@@ -226,7 +226,7 @@ static void a_disk_error_names_disk_file_and_byte(void)
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0: file 1"));
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_OK);
-	CU_ASSERT(sim_logged(sw->world, "disk d0: block 0 of file 1") >= 1);
+	CU_ASSERT(ddio_sim_logged(sw->world, "disk d0: block 0 of file 1") >= 1);
 	sc_free(c);
 	sw_free(sw);
 }
@@ -242,11 +242,11 @@ static void another_disk_is_said(void)
 	ssize_t n = ddio_put_disk_ids(buf, sizeof(buf), &x);
 
 	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_DISKS, buf, n, NULL, 0), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(sim_logged(sw->world, "disk d0"), 0);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "disk d0"), 0);
 	id.uuid[0] = 2;
 	n = ddio_put_disk_ids(buf, sizeof(buf), &x);
 	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_DISKS, buf, n, NULL, 0), DDIO_ST_IO);
-	CU_ASSERT_EQUAL(sim_logged(sw->world, "disk d0 of node io0 is not the one"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "disk d0 of node io0 is not the one"), 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "disk d0 of node io0 is not the one"));
 	sc_free(c);
 	sw_free(sw);
@@ -304,7 +304,7 @@ static void a_failed_flush_stops_the_disk(void)
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 8192), DDIO_ST_OK);
 	disk_inject(sw_disk(sw, 0), DDIO_DISK_FLUSH, 1, -EIO);
 	sw_run(sw, 6000 * MS);
-	CU_ASSERT_EQUAL(sim_logged(sw->world, "disk d0: a flush failed"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "disk d0: a flush failed"), 1);
 	other = sc_new(sw, sw_reactor(sw, 0));
 	for (i = 0; i < 2; i++) {
 		CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
@@ -322,7 +322,7 @@ static void a_failed_flush_stops_the_disk(void)
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_TRUNCATE, &obj), DDIO_ST_IO);
 	/* It is logged once, not at every attempt. */
 	sw_run(sw, 200000 * MS);
-	CU_ASSERT_EQUAL(sim_logged(sw->world, "a flush failed"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "a flush failed"), 1);
 	sc_free(other);
 	sw_stop(sw);
 	/* Clients hear no good news: they assume that what they had not synced is lost. */

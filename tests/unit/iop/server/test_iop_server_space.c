@@ -425,7 +425,7 @@ static void written_back_in_a_while(void)
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 3 * BS, pattern, 100), DDIO_ST_OK);
 	sw_run(sw, 60000 * MS);
 	CU_ASSERT_EQUAL(dirty_blocks(c), 1);
-	CU_ASSERT(sim_logged(sw->world, "could not be written") <= 5);
+	CU_ASSERT(ddio_sim_logged(sw->world, "could not be written") <= 5);
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_IO);
 	disk_inject(sw_disk(sw, 0), -1, 0, 0);
 	sw_run(sw, 61000 * MS);

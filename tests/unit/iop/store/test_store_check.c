@@ -17,7 +17,7 @@ struct store_hit {
 	int db;
 	uint8_t key[16];
 	size_t key_len;
-	uint8_t value[64];
+	uint8_t value[REC_SUMS_MAX];
 	size_t len;
 };
 
@@ -222,7 +222,7 @@ static void test_bad_crc(void)
 	apply(&t, &extent);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	CU_ASSERT_PTR_NULL(ut_object(&t, 2, BS, 0, false));
-	CU_ASSERT(sim_logged(t.world, "records of object 2 are damaged") > 0);
+	CU_ASSERT(ddio_sim_logged(t.world, "records of object 2 are damaged") > 0);
 	/* One bit is corrected. */
 	expect(&t, "block 0 of object 2 is damaged", 30);
 	begin(&t);
@@ -385,6 +385,33 @@ static void test_free_space_wrong(void)
 }
 
 /* Space that the records do not call free is not given to a second owner: the commit fails. */
+/* Sums that cannot be read, or are of nobody, are dropped; nothing else is. */
+static void test_sums(void)
+{
+	struct rec_sums rec = { .id = 2, .number = 0, .have = { 5 }, .sum = { 7, 0, 8 } };
+	struct store_hit hit = { .db = STORE_SUMS, .key_len = REC_SUMS_KEY_LEN };
+	uint8_t value[REC_SUMS_MAX];
+	struct ut_store t;
+
+	begin(&t);
+	hit.len = rec_sums_put(value, &rec);
+	CU_ASSERT_FATAL(hit.len <= sizeof(hit.value));
+	memcpy(hit.value, value, hit.len);
+	rec_sums_key(hit.key, rec.id, rec.number);
+	apply(&t, &hit);
+	CU_ASSERT_EQUAL(ut_store_clean(&t), FULL - 30 * BS);
+	hit.value[20] ^= 4;
+	hit.value[30] ^= 4;
+	apply(&t, &hit);
+	expect(&t, "the checksums of object 2, group 0, are damaged", 30);
+	begin(&t);
+	rec_sums_key(hit.key, 9, 0);
+	rec.id = 9;
+	rec_sums_put(hit.value, &rec);
+	apply(&t, &hit);
+	expect(&t, "the checksums of object 9, group 0, are of no object", 30);
+}
+
 static void test_commit_meets_damage(void)
 {
 	struct store_hit shorter = hit_free(4096 + 31 * BS, FULL - 31 * BS);
@@ -512,6 +539,7 @@ static const struct ut_case cases[] = {
 	{ "an extent that is lost", test_lost },
 	{ "lost while in use", test_lost_in_use },
 	{ "free space wrong", test_free_space_wrong },
+	{ "sums", test_sums },
 	{ "a commit meets damage", test_commit_meets_damage },
 	{ "a repair spares memory", test_repair_spares_memory },
 	{ "counts", test_counts },

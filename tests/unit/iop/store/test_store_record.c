@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "iop/store/record.h"
+#include "iop/sums/record.h"
 #include "proto/proto.h"
 #include "tests/unit/lib/ut.h"
 #include "tests/unit/lib/ut_hex.h"
@@ -28,6 +29,12 @@ static const struct rec_extent extent = { .id = 0x0102030405060708,
 static const struct rec_free space = { .start = 0x5152535455565758, .len = 0x6162636465666768 };
 #define SPACE_KEY "5152535455565758"
 #define SPACE "01000000 6867666564636261 1dd73c32"
+
+#define SUMS_KEY "4142434445464748 5152535455565758"
+#define SUMS                                                                                     \
+	"01000000 03000000 0500000000000000 0000000000000000 0000000000000000 0000000000000000 " \
+	"0400000000000000 0000000000000000 0000000000000000 0000000000000000 "                   \
+	"64636261 00000000 74737271 b8a1db25"
 
 static void test_object(void)
 {
@@ -87,6 +94,34 @@ static void test_space(void)
 	CU_ASSERT_EQUAL(rec_free_get(key, sizeof(key), value, sizeof(value), &got), 0);
 	CU_ASSERT_EQUAL(got.start, space.start);
 	CU_ASSERT_EQUAL(got.len, space.len);
+}
+
+static void test_sums(void)
+{
+	const struct rec_sums sums = { .id = UINT64_C(0x4142434445464748),
+				       .number = UINT64_C(0x5152535455565758),
+				       .have = { 5 },
+				       .doubt = { 4 },
+				       .sum = { 0x61626364, 0, 0x71727374 } };
+	uint8_t key[REC_SUMS_KEY_LEN], value[REC_SUMS_MAX];
+	struct rec_sums got;
+	size_t len;
+
+	rec_sums_key(key, sums.id, sums.number);
+	ut_hex_same("key of sums", key, sizeof(key), SUMS_KEY);
+	len = rec_sums_put(value, &sums);
+	ut_hex_same("sums", value, len, SUMS);
+	CU_ASSERT_EQUAL(rec_sums_get(key, sizeof(key), value, len, &got), 0);
+	CU_ASSERT_EQUAL(memcmp(&got, &sums, sizeof(got)), 0);
+	/* Of another group, too short, in doubt about what is not there. */
+	key[15]++;
+	CU_ASSERT_EQUAL(rec_sums_get(key, sizeof(key), value, len, &got), -EUCLEAN);
+	key[15]--;
+	CU_ASSERT_EQUAL(rec_sums_get(key, sizeof(key), value, len - 4, &got), -EUCLEAN);
+	got = sums;
+	got.doubt[0] = 2;
+	len = rec_sums_put(value, &got);
+	CU_ASSERT_EQUAL(rec_sums_get(key, sizeof(key), value, len, &got), -EUCLEAN);
 }
 
 /* What a label holds where; all else in it is 0. */
@@ -228,6 +263,7 @@ static const struct ut_case cases[] = {
 	{ "object", test_object },
 	{ "extent", test_extent },
 	{ "free space", test_space },
+	{ "sums", test_sums },
 	{ "label", test_label },
 	{ "a life", test_life },
 	{ "label: a text that is too long", test_label_cut },

@@ -77,7 +77,7 @@ void ut_store_prepare(struct ut_store *t, uint64_t size)
 		.name = "d0", .engine = "mem", .path = t->file, .size = size, .create = true
 	};
 	t->opts = (struct store_opts){
-		.dir = t->recs, .cluster = "demo", .disk_name = "d0", .disk = 7
+		.dir = t->recs, .cluster = "demo", .disk_name = "d0", .disk = 7, .sums = true
 	};
 }
 

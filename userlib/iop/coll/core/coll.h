@@ -87,6 +87,7 @@ static inline bool coll_req_flag(const struct coll_req *req, uint32_t flag)
  */
 enum coll_state {
 	COLL_PLANNING,	 /* the block lists are being made */
+	COLL_DOUBTING,	 /* the stores record which blocks may change */
 	COLL_RUNNING,	 /* blocks move through the slots */
 	COLL_COMMITTING, /* all is written; the stores commit */
 	COLL_STOPPING,	 /* failed; disk requests and commits are under way */

@@ -16,7 +16,8 @@ static const char *const state_name[] = { "planning", "running",   "committing",
 static bool may_follow(enum coll_state from, enum coll_state to)
 {
 	static const unsigned int next[] = {
-		[COLL_PLANNING] = 1u << COLL_RUNNING | 1u << COLL_STOPPING,
+		[COLL_PLANNING] = 1u << COLL_DOUBTING | 1u << COLL_RUNNING | 1u << COLL_STOPPING,
+		[COLL_DOUBTING] = 1u << COLL_RUNNING | 1u << COLL_STOPPING,
 		[COLL_RUNNING] = 1u << COLL_COMMITTING | 1u << COLL_OVER | 1u << COLL_STOPPING,
 		[COLL_COMMITTING] = 1u << COLL_OVER | 1u << COLL_STOPPING,
 		[COLL_STOPPING] = 1u << COLL_RELEASING,

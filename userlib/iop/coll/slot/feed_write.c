@@ -65,6 +65,7 @@ static void feed_write_write(struct coll_slot *slot)
 	struct coll_disk *cd = slot->disk;
 
 	if (slot->granted != slot->offset) {
+		object_write_end(cd->obj, slot->at.block, false, NULL);
 		slot_drop(slot, false);
 		coll_fail_gone(slot);
 		return;

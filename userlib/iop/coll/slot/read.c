@@ -42,7 +42,8 @@ static void read_locked(struct coll_slot *slot)
 	if (cd->obj)
 		there = object_lookup(cd->obj, slot->at.block, &start, &run, &written);
 	if (there && written && cd->source->fresh(slot, start)) {
-		read_here(slot);
+		if (slot_checked(slot))
+			read_here(slot);
 	} else if (there && written) {
 		slot_submit(slot, DDIO_DISK_READ, start);
 	} else if (there || slot->at.hole) {
@@ -61,7 +62,7 @@ static void read_moved(struct coll_slot *slot)
 		coll_fail_disk(slot->disk, &slot->at, slot->req.status, "reading");
 	} else if (slot->disk->coll->state != COLL_RUNNING) {
 		slot_drop(slot, false);
-	} else {
+	} else if (slot_checked(slot)) {
 		read_here(slot);
 	}
 }

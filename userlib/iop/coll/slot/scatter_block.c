@@ -83,9 +83,21 @@ static void never_granted(struct block_lock *lock)
 
 void scatter_block_unlock(const struct coll_disk *cd, struct scatter_block *b, bool stale)
 {
+	if (b->begun)
+		object_write_end(cd->obj, b->at.block, false, NULL);
+	b->begun = false;
 	if (b->held)
 		cache_unlock(cd->disk->cache, &b->lock, stale);
 	b->held = false;
+}
+
+/* Returns true if nothing has to be recorded before the block may move. */
+static bool block_begin(const struct coll_disk *cd, struct scatter_block *b)
+{
+	if (cd->coll->ops->scatter->op == DDIO_DISK_READ)
+		return true;
+	b->begun = !object_write_begin(cd->obj, b->at.block);
+	return b->begun;
 }
 
 /* Locks the block and finds its place on the disk; returns false, with nothing changed, if it cannot. */
@@ -105,7 +117,7 @@ static bool block_lock(const struct coll_disk *cd, struct scatter_block *b, uint
 	}
 	b->held = true;
 	if (!b->lock.status && object_lookup(cd->obj, b->at.block, offset, &run, &written) &&
-	    cd->coll->ops->scatter->fits(&b->lock, written))
+	    cd->coll->ops->scatter->fits(&b->lock, written) && block_begin(cd, b))
 		return true;
 	scatter_block_unlock(cd, b, false);
 	return false;
@@ -161,6 +173,7 @@ void scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status
 	if (!status) {
 		block_account(cd, &b->at);
 		ops->moved(cd, &b->at);
+		b->begun = false;
 	}
 	scatter_block_unlock(cd, b, ops->stale(&b->lock, status));
 }
@@ -215,10 +228,11 @@ static bool write_fits(const struct block_lock *lock, bool written)
 	return true;
 }
 
+/* The data went past us: nobody here knows their sum. */
 static void write_moved(struct coll_disk *cd, const struct coll_block *at)
 {
 	cd->coll->done.disk_written += cd->coll->block_size;
-	object_written(cd->obj, at->block, 1);
+	object_write_end(cd->obj, at->block, true, NULL);
 }
 
 /* If it failed, bytes that the cache holds dirty are better than the disk's. */

@@ -8,11 +8,12 @@
 /**
  * struct scatter_block - a block of a batch
  * @held: the lock is held
+ * @begun: write: object_write_end() has to follow
  */
 struct scatter_block {
 	struct coll_block at;
 	struct block_lock lock;
-	bool held;
+	bool held, begun;
 };
 
 /**

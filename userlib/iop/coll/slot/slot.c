@@ -20,7 +20,7 @@
 static bool slot_waits_for_disk(enum slot_state state)
 {
 	return state == SLOT_LOCKING || state == SLOT_FEEDING || state == SLOT_READING ||
-	       state == SLOT_WRITING;
+	       state == SLOT_DOUBTING || state == SLOT_WRITING;
 }
 
 void slot_enter(struct coll_slot *slot, enum slot_state state)
@@ -74,6 +74,27 @@ void coll_fail_gone(struct coll_slot *slot)
 		       "disk %s: block %llu of file \"%s\" (byte %llu) was freed meanwhile",
 		       cd->disk->name, (unsigned long long)slot->at.file_block,
 		       cd->coll->req->start.file.name, (unsigned long long)slot->at.lo);
+}
+
+bool slot_checked(struct coll_slot *slot)
+{
+	struct coll_disk *cd = slot->disk;
+	int err = object_check(cd->obj, slot->at.block, slot->buf);
+
+	if (!err)
+		return true;
+	slot_drop(slot, false);
+	if (err == -EBADMSG)
+		coll_fail_here(
+			cd->coll, DDIO_ST_IO, COLL_NOBODY,
+			"node %s, disk %s: block %llu of file \"%s\" (byte %llu) does not match "
+			"its checksum",
+			iop_node_name(cd->coll->reactor->iop), cd->disk->name,
+			(unsigned long long)slot->at.file_block, cd->coll->req->start.file.name,
+			(unsigned long long)slot->at.lo);
+	else
+		coll_fail_memory(cd->coll);
+	return false;
 }
 
 /*

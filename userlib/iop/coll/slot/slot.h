@@ -17,9 +17,10 @@
 
 enum slot_state {
 	SLOT_IDLE,
-	SLOT_LOCKING, /* the cache has not granted the block's lock yet */
-	SLOT_FEEDING, /* read: the feed fills it with a block of its own choice */
-	SLOT_READING, /* the disk reads; when writing: the old bytes */
+	SLOT_LOCKING,  /* the cache has not granted the block's lock yet */
+	SLOT_FEEDING,  /* read: the feed fills it with a block of its own choice */
+	SLOT_READING,  /* the disk reads; when writing: the old bytes */
+	SLOT_DOUBTING, /* write: the store records that the block may change */
 	SLOT_WRITING,
 	SLOT_SENDING, /* read: connections hold the buffers */
 };
@@ -83,6 +84,7 @@ struct coll_block {
  * @part: by rank, of @next (write) or @at (read)
  * @sent: parts asked for, or given to connections; @owed: parts not here
  * @sends: connections that have not let go yet
+ * @doubt: the commit that it waits for while it is DOUBTING
  * @asking: in coll->asking until it is in a WANT message
  * @fed: read: the block that the feed has brought, while the slot is not the feed's; else NULL
  */
@@ -101,6 +103,7 @@ struct coll_slot {
 	uint32_t sends;
 	struct ddio_send send;
 	struct ddio_disk_req req;
+	struct commit doubt;
 	struct block_lock lock;
 	struct ddio_list asking;
 	const struct ddio_disk_block *fed;
@@ -187,6 +190,8 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * @next, @left: blocks before @scan that were found, and that it is still to be made of
  * @extent_end: block up to which the last extent met reaches
  * @short_blocks: write: blocks that have no place yet; @holes: runs on the list that lie nowhere
+ * @doubted: write: blocks of which it is recorded, or about to be, that they may change;
+ *	@doubts: that needs a commit
  * @source: where blocks come from or go to
  * @turn_next: the turn that the next block taken gets; @turn_go: the turn that may go to the disk
  * @stride: of buffers
@@ -202,9 +207,9 @@ struct coll_disk {
 	struct object *obj;
 	struct plan plan;
 	const struct planning *planning;
-	uint64_t scan, next, left, extent_end, short_blocks, holes;
+	uint64_t scan, next, left, extent_end, short_blocks, holes, doubted;
 	enum plan_pass pass;
-	bool opened;
+	bool opened, doubts;
 	const struct source_ops *source;
 	struct coll_slot *slot;
 	uint32_t nslots;
@@ -248,6 +253,8 @@ void slot_drop(struct coll_slot *slot, bool stale);
 void slot_submit(struct coll_slot *slot, enum ddio_disk_op op, uint64_t offset);
 /* The disk has moved the slot's block, by a request or a feed. */
 void slot_moved(struct coll_slot *slot, enum ddio_disk_op op, int status);
+/* Compares the block that was read with its checksum: true, or false with the slot idle and the collective failed. */
+bool slot_checked(struct coll_slot *slot);
 /* Counts a request of the disk. */
 void coll_disk_account(struct coll_disk *cd);
 /* Copies the block's newer bytes from the cache. */

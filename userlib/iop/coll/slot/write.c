@@ -33,11 +33,52 @@ static void unpack(struct coll_slot *slot, uint8_t *to)
 	slot->ask = ASK_NONE;
 }
 
+static void write_recorded(struct commit *commit, int err);
+
+/* Writes the slot's block, or waits until the store has recorded that it may change. */
+static void write_begin(struct coll_slot *slot)
+{
+	struct coll_disk *cd = slot->disk;
+	int ret = object_write_begin(cd->obj, slot->at.block);
+
+	if (!ret) {
+		cd->source->write(slot);
+	} else if (ret < 0) {
+		slot_drop(slot, false);
+		coll_fail_disk(cd, &slot->at, ret, "writing");
+	} else {
+		object_write_soon(cd->obj, slot->at.block);
+		slot_enter(slot, SLOT_DOUBTING);
+		slot->doubt.done = write_recorded;
+		slot->doubt.arg = slot;
+		slot->doubt.early = true;
+		cd->coll->io++;
+		store_commit(cd->disk->store, &slot->doubt);
+	}
+}
+
+static void write_recorded(struct commit *commit, int err)
+{
+	struct coll_slot *slot = commit->arg;
+	struct coll_disk *cd = slot->disk;
+
+	cd->coll->io--;
+	if (!err && cd->coll->state == COLL_RUNNING) {
+		write_begin(slot);
+	} else {
+		slot_drop(slot, false);
+		if (err)
+			coll_fail_disk(cd, &slot->at, err, "writing");
+	}
+	ddio_disk_commit(cd->disk->disk);
+	coll_kick(cd->coll);
+}
+
 /* Writes the block, all of which is in the two buffers. */
 static void write_block(struct coll_slot *slot)
 {
 	unpack(slot, slot->buf);
-	slot->disk->source->write(slot);
+	write_begin(slot);
 }
 
 /* Finds the smallest range of the block that has all bytes that somebody sends; returns its length. */
@@ -115,18 +156,19 @@ static void write_moved(struct coll_slot *slot)
 	struct coll_disk *cd = slot->disk;
 	bool writing = slot->req.op == DDIO_DISK_WRITE;
 
+	if (writing)
+		object_write_end(cd->obj, slot->at.block, !slot->req.status, slot->buf);
 	if (slot->req.status) {
 		/* If the cache holds the block dirty, those bytes are still better than the disk's. */
 		slot_drop(slot, writing && !slot->lock.newer);
 		coll_fail_disk(cd, &slot->at, slot->req.status,
 			       writing ? "writing" : "reading the old bytes of");
 	} else if (writing) {
-		object_written(cd->obj, slot->at.block, 1);
 		slot_drop(slot, true);
-	} else if (cd->coll->state == COLL_RUNNING) {
-		write_block(slot);
-	} else {
+	} else if (cd->coll->state != COLL_RUNNING) {
 		slot_drop(slot, false);
+	} else if (slot_checked(slot)) {
+		write_block(slot);
 	}
 }
 
