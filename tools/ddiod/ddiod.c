@@ -379,6 +379,8 @@ static int serve(struct ddiod *d)
 	if (!err)
 		err = envs_new(d);
 	if (!err)
+		err = metrics_listen(d);
+	if (!err)
 		err = node_start(d, &key);
 	if (!err)
 		err = metrics_start(d);
@@ -388,6 +390,7 @@ static int serve(struct ddiod *d)
 		wait_for_end(d);
 		say(d, DDIO_LOG_INFO, "stopped");
 	}
+	metrics_stop(d);
 	envs_free(d);
 	if (d->pid_written)
 		unlink(d->opts.pid_file);

@@ -20,6 +20,7 @@
 /**
  * struct metrics_server - the thread and its question to the node
  * @wake: eventfd, readable when @ending or @told has changed
+ * @running: there is a thread
  * @lock: for what follows
  * @ending: the thread is to end
  * @asked: a question is under way
@@ -30,6 +31,7 @@ struct metrics_server {
 	struct http_server http;
 	int wake;
 	pthread_t thread;
+	bool running;
 	pthread_mutex_t lock;
 	bool ending, asked, told;
 	char *text;
@@ -215,10 +217,10 @@ static int server_new(struct ddiod *d, struct metrics_server **server)
 	err = http_open(&s->http, d->opts.metrics);
 	if (!err && s->wake < 0)
 		err = -EMFILE;
-	return err ? err : -pthread_create(&s->thread, NULL, run, s);
+	return err;
 }
 
-int metrics_start(struct ddiod *d)
+int metrics_listen(struct ddiod *d)
 {
 	struct metrics_server *s;
 	int err;
@@ -236,6 +238,18 @@ int metrics_start(struct ddiod *d)
 	return 0;
 }
 
+int metrics_start(struct ddiod *d)
+{
+	struct metrics_server *s = d->metrics;
+	int err = s ? -pthread_create(&s->thread, NULL, run, s) : 0;
+
+	if (err)
+		say(d, DDIO_LOG_ERR, "cannot start the thread of --metrics: %s", strerror(-err));
+	else if (s)
+		s->running = true;
+	return err;
+}
+
 void metrics_stop(struct ddiod *d)
 {
 	struct metrics_server *s = d->metrics;
@@ -244,6 +258,10 @@ void metrics_stop(struct ddiod *d)
 	if (!s)
 		return;
 	d->metrics = NULL;
+	if (!s->running) {
+		server_free(s);
+		return;
+	}
 	pthread_mutex_lock(&s->lock);
 	s->ending = true;
 	wake(s);

@@ -6,11 +6,9 @@
 struct ddiod;
 struct metrics_server;
 
-/**
- * metrics_start - listens at --metrics, and serves in a thread of its own
- * @d: the process, whose node runs until metrics_stop()
- * Return: 0, also without --metrics; -errno after a message
- */
+/* Listens at --metrics, if there is such an option.  Return: 0, or -errno after a message. */
+int metrics_listen(struct ddiod *d);
+/* Serves there, in a thread of its own; the node runs until metrics_stop().  Return: 0, or -errno after a message. */
 int metrics_start(struct ddiod *d);
 /* Ends the thread and its connections. */
 void metrics_stop(struct ddiod *d);
