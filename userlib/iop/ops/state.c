@@ -6,7 +6,7 @@
 #include "iop/ops/service.h"
 #include "iop/ops/handlers.h"
 
-struct look {
+struct state_look {
 	struct ddio_post post;
 	struct reactor *home;
 	ddio_iop_look_fn fn;
@@ -14,7 +14,7 @@ struct look {
 	struct ddio_bound_status bound[NBOUNDS];
 };
 
-static void look_end(struct look *look, const struct ddio_msg_status *st)
+static void look_end(struct state_look *look, const struct ddio_msg_status *st)
 {
 	struct ddio_msg_bounds bounds = { .n = NBOUNDS, .bound = look->bound };
 
@@ -29,7 +29,7 @@ static void look_status(void *arg, const struct ddio_msg_status *st)
 
 static void look_bounds(void *arg, const struct ddio_msg_bounds *bounds)
 {
-	struct look *look = arg;
+	struct state_look *look = arg;
 
 	memcpy(look->bound, bounds->bound, sizeof(look->bound));
 	if (status_ask(look->home, look_status, look))
@@ -38,7 +38,7 @@ static void look_bounds(void *arg, const struct ddio_msg_bounds *bounds)
 
 static void look_begin(void *arg)
 {
-	struct look *look = arg;
+	struct state_look *look = arg;
 
 	if (bounds_ask(look->home, look_bounds, look))
 		look_end(look, NULL);
@@ -46,7 +46,7 @@ static void look_begin(void *arg)
 
 int ops_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg)
 {
-	struct look *look = calloc(1, sizeof(*look));
+	struct state_look *look = calloc(1, sizeof(*look));
 
 	if (!look)
 		return -ENOMEM;
