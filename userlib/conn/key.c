@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The cluster's key: reading it, and proving knowledge of it. */
+/*
+ * The cluster's key: reading it, and proving knowledge of it.
+ *
+ * The first call of OpenSSL's EVP functions, HMAC() among them, reads its configuration and loads what that names: a
+ * millisecond of each process's start.  SHA-256 itself, which has been there since before them, does not.
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -118,6 +123,37 @@ close_fd:
 	return ret;
 }
 
+/* Computes SHA-256 of a block, which is the key with each byte changed by @change, and then @len bytes. */
+static bool keyed_hash(const struct ddio_key *key, uint8_t change, const void *data, size_t len,
+		       uint8_t hash[SHA256_DIGEST_LENGTH])
+{
+	uint8_t block[SHA256_CBLOCK] = { 0 };
+	SHA256_CTX ctx;
+	size_t i;
+	bool ok;
+
+	memcpy(block, key->bytes, key->len);
+	for (i = 0; i < sizeof(block); i++)
+		block[i] ^= change;
+	ok = SHA256_Init(&ctx) && SHA256_Update(&ctx, block, sizeof(block)) &&
+	     SHA256_Update(&ctx, data, len) && SHA256_Final(hash, &ctx);
+	OPENSSL_cleanse(block, sizeof(block));
+	OPENSSL_cleanse(&ctx, sizeof(ctx));
+	return ok;
+}
+
+/* HMAC of RFC 2104 with SHA-256; no key is longer than a block of it. */
+static bool hmac(const struct ddio_key *key, const void *data, size_t len,
+		 uint8_t mac[DDIO_PROOF_LEN])
+{
+	uint8_t inner[SHA256_DIGEST_LENGTH];
+
+	_Static_assert(sizeof(key->bytes) <= SHA256_CBLOCK, "a key is one block");
+	_Static_assert(DDIO_PROOF_LEN == SHA256_DIGEST_LENGTH, "a proof is one hash");
+	return keyed_hash(key, 0x36, data, len, inner) &&
+	       keyed_hash(key, 0x5c, inner, sizeof(inner), mac);
+}
+
 /*
  * Signs a label that differs between the two sides, so that neither proof can be played back as the
  * other, and then all that both sides have said so far, their nonces included.
@@ -127,7 +163,6 @@ int conn_proof_make(const struct conn_opening *o, enum conn_side side,
 {
 	static const char *const labels[] = { "ddio acceptor  1", "ddio connector 1" };
 	uint8_t text[16 + CONN_HELLO_MAX + CONN_CHALLENGE_SIGNED];
-	unsigned int len = 0;
 	size_t n = 16;
 
 	memcpy(text, labels[side], 16);
@@ -135,10 +170,7 @@ int conn_proof_make(const struct conn_opening *o, enum conn_side side,
 	n += sizeof(o->challenge_raw);
 	memcpy(text + n, o->hello_raw, o->hello_len);
 	n += o->hello_len;
-	if (!HMAC(EVP_sha256(), o->key->bytes, (int)o->key->len, text, n, proof, &len) ||
-	    len != DDIO_PROOF_LEN)
-		return -ENOMEM;
-	return 0;
+	return hmac(o->key, text, n, proof) ? 0 : -ENOMEM;
 }
 
 bool conn_proof_ok(const struct conn_opening *o, enum conn_side side,
