@@ -555,11 +555,14 @@ int ddio_layout(struct ddio_file *file, int (*fn)(void *arg, const struct ddio_p
 
 /**
  * enum ddio_method - how a transfer is made (TOCS 1997, sections 3 and 4)
- * @DDIO_METHOD_DEFAULT: DDs
+ * @DDIO_METHOD_DEFAULT: small if it is one, else DDs
  * @DDIO_METHOD_TC: traditional caching: one request for each contiguous chunk
  * @DDIO_METHOD_2P: two-phase: the conforming distribution, then a permutation
  * @DDIO_METHOD_DD: disk-directed, blocks in file order
  * @DDIO_METHOD_DDS: disk-directed with presort: blocks in the order of their places
+ * @DDIO_METHOD_SMALL: rank 0 reads or writes for all, and the data travel with the members' agreement.  Chosen by
+ *	DDIO_METHOD_DEFAULT for arrays of which all shares together have at most 64 KB, in groups of at most 1024
+ *	members, without flags but DDIO_XFER_SHORT and DDIO_XFER_NO_SCATTER; found in reports, and cannot be asked for
  */
 enum ddio_method {
 	DDIO_METHOD_DEFAULT = 0,
@@ -567,6 +570,7 @@ enum ddio_method {
 	DDIO_METHOD_2P = 2,
 	DDIO_METHOD_DD = 3,
 	DDIO_METHOD_DDS = 4,
+	DDIO_METHOD_SMALL = 5,
 };
 
 /**
@@ -575,11 +579,11 @@ enum ddio_method {
  * @method: what ran
  * @sorted: 1 if the block lists were sorted by place
  * @bytes_share: bytes of this process's share
- * @bytes_needed: distinct bytes that the group needs (0 for TC and 2P)
+ * @bytes_needed: distinct bytes that the group needs (0 for TC, 2P and small)
  * @disk_read: bytes read from all disks for it
  * @disk_written: bytes written to all disks for it
  * @disk_requests: requests to disks
- * @requests: requests sent to I/O processors by the whole group (DD), or by this process (TC)
+ * @requests: requests sent to I/O processors by the whole group (DD), or by this process (TC, small)
  * @messages: messages between this process and I/O processors and other members
  * @elapsed_ns: nanoseconds that the call took
  * @wait_join_ns: of these, waiting for the other members at the start

@@ -7,6 +7,7 @@
 #include "cp/coll/2p/two_phase.h"
 #include "cp/coll/dd/dd.h"
 #include "cp/coll/op.h"
+#include "cp/coll/small/small.h"
 #include "cp/coll/tc/tc.h"
 #include "cp/cp.h"
 #include "cp/file/file.h"
@@ -27,21 +28,20 @@ static const struct lane_user *const lanes_told[] = { &route_lane_user,
 						      NULL };
 
 /* In this order they are told: a broken group ends its steps before its operations. */
-static const struct group_user *const groups_told[] = {
-	&group_own_user,  &fan_group_user,	&counter_group_user,
-	&file_group_user, &op_group_user,	&dd_attach_group_user,
-	&tp_group_user,	  &exchange_group_user, NULL
-};
+static const struct group_user *const groups_told[] = { &group_own_user,     &fan_group_user,
+							&counter_group_user, &file_group_user,
+							&op_group_user,	     &dd_attach_group_user,
+							&tp_group_user,	     &exchange_group_user,
+							&small_group_user,   NULL };
 
 /* With room for the mount, which adds itself. */
 _Static_assert(sizeof(lanes_told) / sizeof(lanes_told[0]) <= LANE_USERS, "lanes lack room");
 _Static_assert(sizeof(groups_told) / sizeof(groups_told[0]) - 1 <= GROUP_USERS, "groups lack room");
 
 static const struct mover *const methods[] = {
-	[DDIO_METHOD_TC] = &method_tc,
-	[DDIO_METHOD_2P] = &method_2p,
-	[DDIO_METHOD_DD] = &method_dd,
-	[DDIO_METHOD_DDS] = &method_dd,
+	[DDIO_METHOD_TC] = &method_tc,	     [DDIO_METHOD_2P] = &method_2p,
+	[DDIO_METHOD_DD] = &method_dd,	     [DDIO_METHOD_DDS] = &method_dd,
+	[DDIO_METHOD_SMALL] = &method_small,
 };
 
 int ddio_session_new_env(struct ddio_env *env, struct ddio_conf *conf, const struct ddio_key *key,

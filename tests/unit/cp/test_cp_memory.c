@@ -20,7 +20,10 @@
 #include "userlib/cp/coll/dd/start.c"
 #include "userlib/cp/coll/independent.c"
 #include "userlib/cp/coll/op.c"
+#include "userlib/cp/coll/range.c"
 #include "userlib/cp/coll/report.c"
+#include "userlib/cp/coll/small/carry.c"
+#include "userlib/cp/coll/small/small.c"
 #include "userlib/cp/coll/tc/tc.c"
 #include "userlib/cp/coll/transfer.c"
 #include "userlib/cp/connect.c"
@@ -155,7 +158,7 @@ static int together(struct cp_proc *p, struct ddio_group *g)
 	int ret;
 
 	ret = ddio_open_all(g, "f", DDIO_CREATE, NULL, &f);
-	for (m = 1; m <= 4 && !ret; m++)
+	for (m = 0; m <= 4 && !ret; m++)
 		ret = write_and_read(p, g, f, m, m & 1);
 	if (!ret)
 		ret = ddio_group_split(g, p->rank == 1, 0, &sub);

@@ -7,8 +7,9 @@
 #include "tests/unit/map/map_gen.h"
 #include "tests/unit/map/tree_gen.h"
 
-static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_DD,
-				    DDIO_METHOD_DDS };
+static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_DD, DDIO_METHOD_DDS,
+				    DDIO_METHOD_DEFAULT };
+enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 
 /**
  * struct method_scene - what all processes of a run have in common
@@ -17,6 +18,7 @@ static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_
  * @ghosts: the memory has a rim of one element around the share
  * @woven: the memory is as share_weave() says
  * @overlap: two processes name one byte
+ * @small: reads that were small
  */
 struct method_scene {
 	struct map_twin t;
@@ -28,7 +30,7 @@ struct method_scene {
 	uint8_t *image;
 	struct ddio_striping st;
 	uint32_t disks[CP_DISKS];
-	unsigned int faults;
+	unsigned int faults, small;
 };
 
 /* A share in memory of its own, with what a process knows of it. */
@@ -167,6 +169,25 @@ static void check_file(struct method_scene *sc, struct ddio_file *f)
 	free(buf);
 }
 
+/* Returns what the default method is, without flags. */
+static uint32_t default_method(const struct method_scene *sc)
+{
+	uint64_t f, lo = sc->t.bytes, hi = 0, wanted = 0, all = 0;
+	uint32_t p;
+
+	for (p = 0; p < sc->t.nprocs; p++)
+		all += sc->t.size[p];
+	for (f = 0; f < sc->t.bytes; f++) {
+		if (!twin_wanted(&sc->t, f))
+			continue;
+		lo = f < lo ? f : lo;
+		hi = f + 1;
+		wanted++;
+	}
+	return !sc->parts && wanted && wanted == hi - lo && all <= 65536 ? DDIO_METHOD_SMALL
+									 : DDIO_METHOD_DDS;
+}
+
 static void read_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, uint32_t method)
 {
 	struct method_scene *sc = p->w->arg;
@@ -178,10 +199,11 @@ static void read_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g
 	t.part = &s.part;
 	t.memory = s.memoried ? &s.memory : NULL;
 	t.buf = s.span ? s.buf : NULL;
-	t.flags = sc->seed & 4 ? DDIO_XFER_ROTATE : 0;
+	t.flags = method && sc->seed & 4 ? DDIO_XFER_ROTATE : 0;
 	CP_OK(p, ddio_read_all(f, g, &t));
 	check_share(sc, &s, p->rank);
-	CU_ASSERT_EQUAL(report.method, method);
+	CU_ASSERT_EQUAL(report.method, method ? method : default_method(sc));
+	sc->small += !p->rank && report.method == DDIO_METHOD_SMALL;
 	CU_ASSERT_EQUAL(report.bytes_share, s.size);
 	share_end(&s);
 }
@@ -199,7 +221,7 @@ static void write_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *
 	t.part = &s.part;
 	t.memory = s.memoried ? &s.memory : NULL;
 	t.buf = s.span ? s.buf : NULL;
-	t.flags = sc->seed & 8 ? DDIO_XFER_SYNC : 0;
+	t.flags = method && sc->seed & 8 ? DDIO_XFER_SYNC : 0;
 	ret = cp_note(p, ddio_write_all(f, g, &t));
 	if (sc->overlap) {
 		CU_ASSERT_EQUAL(ret, -EBADSLT);
@@ -232,11 +254,11 @@ static void all_methods(struct cp_proc *p)
 		return;
 	if (!p->rank)
 		CU_ASSERT_EQUAL(ddio_pwrite(f, sc->image, sc->t.bytes, 0), (ssize_t)sc->t.bytes);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < METHODS; i++) {
 		read_by(p, f, g, methods[i]);
 		write_by(p, f, g, methods[i]);
 	}
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < METHODS; i++)
 		read_by(p, f, g, methods[i]);
 	ddio_close(f);
 	ddio_group_free(g);
@@ -276,6 +298,7 @@ static struct twin_rng rng;
 static void random_arrays(void)
 {
 	struct method_scene sc;
+	unsigned int small = 0;
 	int i;
 
 	for (i = 0; i < (int)ut_rounds(40); i++) {
@@ -285,10 +308,12 @@ static void random_arrays(void)
 		gen_array(&rng, &sc.array, sc.dim, &sc.t, i % 4 ? 500 : 4000);
 		sc.ghosts = i % 3 == 1;
 		scene_run(&sc, &rng);
+		small += sc.small;
 		if (sc.faults)
 			fprintf(stderr, "array %d, state %#llx: %u faults\n", i,
 				(unsigned long long)state, sc.faults);
 	}
+	CU_ASSERT(small > 0);
 }
 
 static bool parts_overlap(const struct map_twin *t)

@@ -73,6 +73,7 @@ void faults_conf_make(struct faults *f)
 	c->viewed = f->spec.seed % 16 >= 14;
 	c->counted = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 3;
 	c->locked = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 4;
+	c->small = f->spec.seed % 3 == 1;
 	c->lax = f->spec.seed % 4 == 0 || f->spec.seed % 4 == 3;
 }
 
@@ -118,6 +119,10 @@ static void xfer_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 		x->flags |= DDIO_XFER_SHORT;
 	if (f->conf.lax && faults_chance(&f->rng, 30))
 		x->flags |= DDIO_XFER_OVERLAP;
+	if (f->conf.small && faults_chance(&f->rng, 60)) {
+		x->method = DDIO_METHOD_DEFAULT;
+		x->flags &= DDIO_XFER_SHORT;
+	}
 	if (write)
 		target->version++;
 	for (r = 0; r < f->conf.cps; r++) {

@@ -106,6 +106,7 @@ struct faults_result {
  * @kinds: bit mask of faults
  * @gap_ns: mean time from one to the next
  * @most: of them
+ * @small: many collective transfers are left to the default method, which is another one for small ones
  * @lax: some transfers have flags that allow what is refused without: DDIO_XFER_SHORT, DDIO_XFER_OVERLAP;
  *	and groups are patient.  Follows from the seed, so that the other seeds mean what they meant before.
  * @viewed: transfers are described by views; follows from the seed, too
@@ -117,7 +118,7 @@ struct faults_conf {
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, lax, viewed, counted, locked;
+	bool emulated, cscan, small, lax, viewed, counted, locked;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;

@@ -7,7 +7,7 @@
 
 static const char *method_name(uint32_t method)
 {
-	static const char *const names[] = { "default", "TC", "2P", "DD", "DDs" };
+	static const char *const names[] = { "default", "TC", "2P", "DD", "DDs", "default" };
 
 	return method < sizeof(names) / sizeof(names[0]) ? names[method] : "unknown";
 }
@@ -89,6 +89,25 @@ static void explain_array(uint32_t ra, const struct agree *a, uint32_t rb, const
 	ddio_part_free(&pa);
 }
 
+/* Returns true if one of them is small, and the other the method for what is not: nobody asked for that. */
+static bool default_methods(const struct agree *a, const struct agree *b)
+{
+	return (a->method == DDIO_METHOD_SMALL && b->method == DDIO_METHOD_DDS) ||
+	       (a->method == DDIO_METHOD_DDS && b->method == DDIO_METHOD_SMALL);
+}
+
+static bool same_array(const struct agree *a, const struct agree *b)
+{
+	return a->array_len == b->array_len && !memcmp(a->array, b->array, a->array_len);
+}
+
+static void explain_method(uint32_t ra, const struct agree *a, uint32_t rb, const struct agree *b,
+			   char text[DDIO_MAX_TEXT])
+{
+	TELL("rank %u asks for method %s, rank %u for %s", ra, method_name(a->method), rb,
+	     method_name(b->method));
+}
+
 static void explain_start(uint32_t ra, const struct agree *a, uint32_t rb, const struct agree *b,
 			  char text[DDIO_MAX_TEXT])
 {
@@ -98,14 +117,15 @@ static void explain_start(uint32_t ra, const struct agree *a, uint32_t rb, const
 	else if (a->file != b->file)
 		TELL("rank %u means file %llu, rank %u file %llu", ra, (unsigned long long)a->file,
 		     rb, (unsigned long long)b->file);
-	else if (a->method != b->method)
-		TELL("rank %u asks for method %s, rank %u for %s", ra, method_name(a->method), rb,
-		     method_name(b->method));
+	else if (a->method != b->method && !default_methods(a, b))
+		explain_method(ra, a, rb, b, text);
 	else if (a->flags != b->flags)
 		TELL("rank %u gives flags %#x, rank %u %#x", ra, a->flags, rb, b->flags);
 	else if (a->part != b->part)
 		TELL("rank %u gives %s, rank %u %s", ra, part_name(a->part), rb,
 		     part_name(b->part));
+	else if (same_array(a, b))
+		explain_method(ra, a, rb, b, text);
 	else
 		explain_array(ra, a, rb, b, text);
 }

@@ -83,8 +83,7 @@ static int whole_gather(struct ddio_op *op, struct error *error)
 	return whole_make(op, ddio_crowd_join(data, len, &op->crowd), error);
 }
 
-/* Cuts a read that may be short at the end of the file; every member knows the same one. */
-static void read_clip(struct ddio_op *op)
+void agreement_clip(struct ddio_op *op)
 {
 	uint64_t lo, hi;
 
@@ -192,7 +191,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	op->hi = bytes_get64(data + 16);
 	if (op->part_kind == DDIO_PART_ARRAY)
 		op->whole = op->map;
-	read_clip(op);
+	agreement_clip(op);
 	if (op->whole)
 		ddio_map_bounds(op->whole, &op->lo, &op->hi);
 	data += VERDICT;
@@ -210,7 +209,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	err = whole_make(op, ddio_get_crowd(data, len, &op->crowd), error);
 	if (err)
 		return err;
-	read_clip(op);
+	agreement_clip(op);
 	ddio_map_bounds(op->whole, &op->lo, &op->hi);
 	return 0;
 }
@@ -218,13 +217,13 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 /*
  * Rank 0 at the start
  */
-static int start_check(struct ddio_op *op, struct error *error)
+int agreement_check(struct ddio_op *op, struct error *error)
 {
 	const char *name = op->file->rec.name;
 	uint32_t first, second;
 	uint64_t at;
 
-	read_clip(op);
+	agreement_clip(op);
 	ddio_map_bounds(op->whole, &op->lo, &op->hi);
 	if (op->hi > DDIO_MAX_FILE)
 		error_status(error, DDIO_ST_RANGE, "%s: byte %llu is beyond the largest file", name,
@@ -251,7 +250,7 @@ static void start_sized(struct size_job *job)
 	if (!op_unrooted(op))
 		return;
 	op->file_size = job->size;
-	if (!error.status && !whole_gather(op, &error) && !start_check(op, &error)) {
+	if (!error.status && !whole_gather(op, &error) && !agreement_check(op, &error)) {
 		data = verdict_put(op, &len);
 		if (len > VERDICT_MAX)
 			error_set(&error, -E2BIG,
@@ -304,7 +303,7 @@ static void start_agreed(void *arg, const struct error *error, const void *data,
 	op_agreed(op, error);
 }
 
-void agreement_begin(struct ddio_op *op)
+uint8_t *agreement_compare(const struct ddio_op *op, size_t *len)
 {
 	bool array = op->part_kind == DDIO_PART_ARRAY;
 	struct agree agree = { .writing = op->writing,
@@ -315,6 +314,18 @@ void agreement_begin(struct ddio_op *op)
 			       .file = op->file->rec.ref.id,
 			       .array = array ? op->part : NULL,
 			       .array_len = array ? op->part_len : 0 };
+	uint8_t *compare;
+
+	*len = (size_t)agree_put(NULL, 0, &agree);
+	compare = malloc(*len);
+	if (compare)
+		agree_put(compare, *len, &agree);
+	return compare;
+}
+
+void agreement_begin(struct ddio_op *op)
+{
+	bool array = op->part_kind == DDIO_PART_ARRAY;
 	struct fan_in in = { .kind = FAN_KIND_START,
 			     .gather = array ? NULL : op->part,
 			     .gather_len = array ? 0 : op->part_len,
@@ -326,11 +337,8 @@ void agreement_begin(struct ddio_op *op)
 
 	if (op->writing)
 		incarnations_begin(op->file);
-	in.compare_len = (size_t)agree_put(NULL, 0, &agree);
-	compare = malloc(in.compare_len);
-	if (compare)
-		agree_put(compare, in.compare_len, &agree);
-	else if (!op->failed.status)
+	compare = agreement_compare(op, &in.compare_len);
+	if (!compare && !op->failed.status)
 		error_set(&op->failed, -ENOMEM, "out of memory");
 	in.compare = compare;
 	fan_begin(op->group, op->turn.number, STEP_FIRST, &in);

@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Contiguous reads and writes of one process, in parallel over all disks.
- * Bytes that are contiguous in an object are one request, up to a size that
- * allows several requests at a time.
- */
+/* Contiguous reads and writes of one process. */
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include "cp/file/file.h"
-#include "cp/node/objio.h"
-
-enum { REQUEST_BYTES = 1 << 20 };
+#include "cp/coll/range.h"
 
 /**
  * struct plain_call - one ddio_pread() or ddio_pwrite()
  * @at, @end: bytes of the file
- * @block: of each disk of the stripe: the file's next block there
  */
 struct plain_call {
 	struct session_call call;
 	struct ddio_file *file;
 	uint8_t *buf;
 	uint64_t at, end;
-	uint64_t *block;
-	struct objio io;
+	struct range_io range;
 	struct size_job size;
 	uint32_t left;
 	struct error error;
@@ -32,8 +21,7 @@ struct plain_call {
 
 static void plain_end(struct plain_call *pc)
 {
-	objio_free(&pc->io);
-	free(pc->block);
+	range_free(&pc->range);
 	call_end(&pc->call, &pc->error);
 }
 
@@ -43,87 +31,25 @@ static void plain_put(struct plain_call *pc)
 		plain_end(pc);
 }
 
-/* Returns how many blocks one request covers, from file block @b on. */
-static uint64_t plain_run(const struct plain_call *pc, uint64_t b)
+static void plain_begin(struct plain_call *pc, bool writing, void (*done)(struct range_io *range))
 {
-	const struct ddio_file_record *rec = &pc->file->rec;
-	uint64_t most = rec->ref.block < REQUEST_BYTES ? REQUEST_BYTES / rec->ref.block : 1;
-	uint64_t last = (pc->end - 1) / rec->ref.block;
-	uint64_t have = (last - b) / rec->ndisks + 1;
-
-	return have < most ? have : most;
-}
-
-static int plain_next(struct objio *io, struct objreq *req)
-{
-	struct plain_call *pc = io->arg;
-	const struct ddio_file_record *rec = &pc->file->rec;
-	uint64_t bs = rec->ref.block, b = pc->block[req->i], n, k, lo, hi;
-
-	if (b * bs >= pc->end)
-		return 0;
-	n = plain_run(pc, b);
-	if (n > 1) {
-		req->iov_alloc = malloc(n * sizeof(*req->iov));
-		if (!req->iov_alloc)
-			return -ENOMEM;
-		req->iov = req->iov_alloc;
-	}
-	req->obj.len = 0;
-	for (k = 0; k < n; k++, b += rec->ndisks) {
-		lo = b * bs < pc->at ? pc->at : b * bs;
-		hi = (b + 1) * bs > pc->end ? pc->end : (b + 1) * bs;
-		if (!k)
-			req->obj.offset = b / rec->ndisks * bs + lo % bs;
-		req->iov[k].iov_base = pc->buf + (lo - pc->at);
-		req->iov[k].iov_len = hi - lo;
-		req->obj.len += hi - lo;
-	}
-	req->niov = (int)n;
-	pc->block[req->i] = b;
-	return 1;
-}
-
-/* Finds the first block on each disk that the range touches. */
-static int plain_blocks(struct plain_call *pc)
-{
-	const struct ddio_file_record *rec = &pc->file->rec;
-	uint64_t first = pc->at / rec->ref.block, i;
-
-	pc->block = malloc(rec->ndisks * sizeof(*pc->block));
-	if (!pc->block)
-		return -ENOMEM;
-	for (i = 0; i < rec->ndisks; i++)
-		pc->block[(first + i) % rec->ndisks] = first + i;
-	return 0;
-}
-
-static void plain_begin(struct plain_call *pc, bool writing, void (*done)(struct objio *io))
-{
-	int err = plain_blocks(pc);
-
-	pc->io.session = pc->file->session;
-	pc->io.rec = &pc->file->rec;
-	pc->io.writing = writing;
-	pc->io.next = plain_next;
-	pc->io.done = done;
-	pc->io.arg = pc;
-	if (err) {
-		error_set(&pc->error, err, "%s: out of memory", pc->file->rec.name);
-		plain_put(pc);
-		return;
-	}
-	objio_begin(&pc->io);
+	pc->range.file = pc->file;
+	pc->range.buf = pc->buf;
+	pc->range.at = pc->at;
+	pc->range.end = pc->end;
+	pc->range.done = done;
+	pc->range.arg = pc;
+	range_begin(&pc->range, writing);
 }
 
 /*
  * Reading
  */
-static void read_done(struct objio *io)
+static void read_done(struct range_io *range)
 {
-	struct plain_call *pc = io->arg;
+	struct plain_call *pc = range->arg;
 
-	error_first(&pc->error, &io->error);
+	error_first(&pc->error, &range->io.error);
 	plain_put(pc);
 }
 
@@ -222,12 +148,12 @@ static void write_extend(struct plain_call *pc)
 	size_extend(&pc->size);
 }
 
-static void write_done(struct objio *io)
+static void write_done(struct range_io *range)
 {
-	struct plain_call *pc = io->arg;
+	struct plain_call *pc = range->arg;
 
 	incarnations_note(pc->file);
-	pc->error = io->error;
+	pc->error = range->io.error;
 	if (pc->error.status)
 		plain_put(pc);
 	else

@@ -161,10 +161,21 @@ void op_ended(struct ddio_op *op, const struct error *error)
 	op_over(op, error);
 }
 
+void op_settled(struct ddio_op *op, const struct error *result)
+{
+	op->fan = NULL;
+	op->agreed = !result->status;
+	turn_pass(op->group, &op->turn);
+	op_over(op, result);
+}
+
 void op_prepared(struct ddio_op *op)
 {
 	op_enter(op, PHASE_AGREEING);
-	agreement_begin(op);
+	if (op->m->agree)
+		op->m->agree(op);
+	else
+		agreement_begin(op);
 }
 
 static void op_turn(struct turn *turn)

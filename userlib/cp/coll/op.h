@@ -35,6 +35,8 @@ enum phase {
 
 /**
  * struct mover - a method: how data are moved
+ * @agree: takes the place of the agreement and all that follows; ends, at once or later, in op_settled().  NULL: they
+ *	take place; then there are also:
  * @prepare: ends, at once or later, in op_prepared()
  * @launch: at rank 0, when all have agreed and before they are told; may be NULL
  * @run: ends, at once or later, in op_moved() or op_fail()
@@ -44,6 +46,7 @@ enum phase {
  */
 struct mover {
 	void (*prepare)(struct ddio_op *op);
+	void (*agree)(struct ddio_op *op);
 	int (*launch)(struct ddio_op *op, struct error *error);
 	void (*run)(struct ddio_op *op);
 	void (*stop)(struct ddio_op *op);
@@ -126,12 +129,14 @@ void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT]);
  */
 extern const struct group_user op_group_user;
 
-/* @methods: by enum ddio_method, DDIO_METHOD_DDS the last.  Return: 0 or -ENOMEM. */
+/* @methods: by enum ddio_method, DDIO_METHOD_SMALL the last.  Return: 0 or -ENOMEM. */
 int transfers_init(struct ddio_session *session, const struct mover *const *methods);
 /* Application's thread: frees also the operations that were never waited for. */
 void transfers_free(struct ddio_session *session);
 
 void op_prepared(struct ddio_op *op);
+/* The step that is all of the operation has ended. */
+void op_settled(struct ddio_op *op, const struct error *result);
 void op_moved(struct ddio_op *op);
 /* Keeps the first failure; stops the operation if it is moving data. */
 void op_fail(struct ddio_op *op, const struct error *error);
@@ -149,6 +154,12 @@ void op_give_up(struct ddio_op *op);
  * agreement.c
  */
 
+/* Returns what every member must mean alike, to be freed; NULL without memory. */
+uint8_t *agreement_compare(const struct ddio_op *op, size_t *len);
+/* Rank 0, op->whole and op->file_size being known: checks the one against the other.  Return: 0 or @error's errno. */
+int agreement_check(struct ddio_op *op, struct error *error);
+/* Cuts a read that may be short at the end of the file; every member knows the same one. */
+void agreement_clip(struct ddio_op *op);
 /* Begins the agreement on the transfer; ends, at once or later, in op_agreed(). */
 void agreement_begin(struct ddio_op *op);
 /* Joins the members' descriptions on their way to rank 0; see struct step_kind. */

@@ -180,6 +180,27 @@ static int op_map(struct ddio_op *op, const struct ddio_transfer *t)
 	return 0;
 }
 
+/* Bytes of all shares, and members, of which a transfer is small at most. */
+#define SMALL_BYTES (64u << 10)
+#define SMALL_MEMBERS 1024u
+
+/* Returns true if it goes with the agreement: every member must find the same. */
+static bool op_is_small(const struct ddio_op *op)
+{
+	uint64_t lo, hi, all = 0;
+	uint32_t r;
+
+	if (!op->group || op->part_kind != DDIO_PART_ARRAY || op->nprocs > SMALL_MEMBERS ||
+	    op->flags & ~(DDIO_XFER_SHORT | DDIO_XFER_NO_SCATTER))
+		return false;
+	ddio_map_bounds(op->map, &lo, &hi);
+	if (hi == lo || hi - lo > SMALL_BYTES || ddio_map_covered(op->map, lo, hi) != hi - lo)
+		return false;
+	for (r = 0; r < op->nprocs && all <= SMALL_BYTES; r++)
+		all += ddio_map_share_size(op->map, r);
+	return all <= SMALL_BYTES;
+}
+
 static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 {
 	int err;
@@ -206,7 +227,11 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 	op->method = t->method ? t->method : DDIO_METHOD_DDS;
 	op->part_kind = t->part->kind;
 	err = op_encode(op, t->part);
-	return err ? err : op_map(op, t);
+	if (!err)
+		err = op_map(op, t);
+	if (!err && !t->method && op_is_small(op))
+		op->method = DDIO_METHOD_SMALL;
+	return err;
 }
 
 /* NULL only without memory: what is wrong with the transfer goes into @failed. */

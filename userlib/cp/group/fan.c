@@ -132,7 +132,7 @@ static void fan_compare(struct fan *fan, uint32_t rank, uint32_t kind, const voi
 	if (kind == fan->kind && len == fan->compare_len &&
 	    (!len || !memcmp(data, fan->compare, len)))
 		return;
-	if (kind != fan->kind)
+	if (kind != fan->kind && !fan_kinds_alike(fan->group, kind, fan->kind))
 		snprintf(text, sizeof(text), "rank %u calls %s, rank %u %s", fan->compare_rank,
 			 fan_kind_name(fan->group, fan->kind), rank,
 			 fan_kind_name(fan->group, kind));
@@ -367,13 +367,28 @@ void fan_advance(struct fan *fan)
 		fan_late_report(fan);
 }
 
-static void fan_tell_children(struct ddio_group *g, struct ddio_msg_fan *msg)
+/* Each child gets what is for it and those below it. */
+static void fan_tell_children(const struct fan *fan, struct ddio_msg_fan *msg)
 {
-	uint32_t child;
+	struct ddio_group *g = fan->group;
+	void *(*slice)(const void *, size_t, uint32_t, uint64_t, size_t *) = fan_slice_of(fan);
+	struct ddio_msg_fan part;
 	unsigned int k;
+	uint32_t child;
+	void *data;
 
-	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++)
-		fan_send(g, child, DDIO_OP_FAN_OUT, msg);
+	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
+		part = *msg;
+		data = slice && msg->len ? slice(msg->data, msg->len, child,
+						 child + ((uint64_t)1 << k), &part.len)
+					 : NULL;
+		if (data)
+			part.data = data;
+		else
+			part.len = msg->len;
+		fan_send(g, child, DDIO_OP_FAN_OUT, &part);
+		free(data);
+	}
 }
 
 void fan_release(struct fan *fan, const struct error *error, const void *data, size_t len)
@@ -391,7 +406,7 @@ void fan_release(struct fan *fan, const struct error *error, const void *data, s
 		msg.data = data;
 		msg.len = len;
 	}
-	fan_tell_children(fan->group, &msg);
+	fan_tell_children(fan, &msg);
 	if (fan->mine) {
 		fan_end(fan, &copy, data, len);
 	} else {

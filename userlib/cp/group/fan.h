@@ -37,6 +37,7 @@ enum fan_kind {
 	FAN_KIND_PATIENT = 8, /* from here on steps do not expire */
 	FAN_KIND_COUNTER = 9, /* a counter is made */
 	FAN_KIND_START = 10,  /* of a transfer */
+	FAN_KIND_SMALL = 11,  /* all of a small transfer */
 	FAN_KIND_LATE = 100,  /* up: its data are the missing ranks */
 	FAN_KIND_ASK = 101, /* down: which members are missing?  "blame" is the kind of the step */
 };
@@ -44,10 +45,12 @@ enum fan_kind {
 /**
  * struct step_kind - what messages call a kind of step
  * @kind: enum fan_kind
- * @explain: says in @text how the contributions of two ranks differ; NULL: only that they do
+ * @explain: says in @text how the contributions of two ranks differ; NULL: only that they do.  Kinds that share it can
+ *	be told apart by it
  * @join: makes what a member and those below it have gathered shorter: the contributions, or what this has
  *	made of them, one after the other in any order.  Returns it, to be freed, or NULL: it goes up as
  *	it is.  With this fan_gathered_all() takes the place of fan_gathered()
+ * @slice: takes from a verdict what is for ranks [@first, @end).  Returns it, to be freed, or NULL: all of it goes on
  */
 struct step_kind {
 	uint32_t kind;
@@ -55,6 +58,7 @@ struct step_kind {
 	void (*explain)(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
 			const void *b, size_t b_len, char text[DDIO_MAX_TEXT]);
 	void *(*join)(const void *gathered, size_t len, size_t *joined);
+	void *(*slice)(const void *verdict, size_t len, uint32_t first, uint64_t end, size_t *n);
 };
 
 /* Steps of one turn. */

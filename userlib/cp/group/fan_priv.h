@@ -76,8 +76,13 @@ void fan_late_down(struct fan *fan);
 /* fan_text.c */
 /* Returns how the kind's contributions are joined; NULL: they are not. */
 void *(*fan_join_of(const struct fan *fan))(const void *gathered, size_t len, size_t *joined);
+/* Returns what takes parts from the kind's verdicts; NULL: nothing does. */
+void *(*fan_slice_of(const struct fan *fan))(const void *verdict, size_t len, uint32_t first,
+					     uint64_t end, size_t *n);
 const char *fan_kind_name(const struct ddio_group *group, uint32_t kind);
-/* Says in @text how the contributions of two ranks differ; both are of @kind. */
+/* Returns true if the contributions of both kinds are alike, so that it can be said how two differ. */
+bool fan_kinds_alike(const struct ddio_group *group, uint32_t kind_a, uint32_t kind_b);
+/* Says in @text how the contributions of two ranks differ; both are of @kind, or of one alike. */
 void fan_explain(const struct ddio_group *group, uint32_t kind, uint32_t rank_a, const void *a,
 		 size_t a_len, uint32_t rank_b, const void *b, size_t b_len,
 		 char text[DDIO_MAX_TEXT]);

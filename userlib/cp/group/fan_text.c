@@ -31,6 +31,21 @@ void *(*fan_join_of(const struct fan *fan))(const void *gathered, size_t len, si
 	return k ? k->join : NULL;
 }
 
+void *(*fan_slice_of(const struct fan *fan))(const void *verdict, size_t len, uint32_t first,
+					     uint64_t end, size_t *n)
+{
+	const struct step_kind *k = kind_find(fan->group, fan->kind);
+
+	return k ? k->slice : NULL;
+}
+
+bool fan_kinds_alike(const struct ddio_group *group, uint32_t kind_a, uint32_t kind_b)
+{
+	const struct step_kind *a = kind_find(group, kind_a), *b = kind_find(group, kind_b);
+
+	return a && b && a->explain && a->explain == b->explain;
+}
+
 void fan_explain(const struct ddio_group *group, uint32_t kind, uint32_t rank_a, const void *a,
 		 size_t a_len, uint32_t rank_b, const void *b, size_t b_len,
 		 char text[DDIO_MAX_TEXT])
