@@ -11,8 +11,8 @@
 
 /* Runs of blocks that were never written, and entries of a list beyond one for each block that exists. */
 #define PLAN_HOLES (UINT64_C(1) << 20)
-/* Blocks of a disk of which it is recorded before all others that they may change. */
-#define DOUBT_BLOCKS (UINT64_C(1) << 18)
+/* Steps of having recorded, before all others, which blocks of a disk may change. */
+#define DOUBT_STEPS 4096
 
 /**
  * struct planning - what the list for reading and that for writing differ in
@@ -106,10 +106,7 @@ static int alloc_run(struct coll_disk *cd, uint64_t count, uint32_t *steps)
 /* The next @count blocks are to be written again: has that recorded, of as many as one commit should. */
 static void doubt_run(struct coll_disk *cd, uint64_t count)
 {
-	if (count > DOUBT_BLOCKS - cd->doubted)
-		count = DOUBT_BLOCKS - cd->doubted;
-	cd->doubted += count;
-	cd->doubts |= object_write_ahead(cd->obj, cd->next, count);
+	cd->doubts |= object_write_ahead(cd->obj, cd->next, count, &cd->doubt_steps);
 }
 
 /* Adds the next blocks to the list. */
@@ -182,6 +179,7 @@ static int open_object(struct coll_disk *cd)
 	cd->opened = true;
 	cd->plan.sectors = cd->coll->block_size / SPAN_SECTOR;
 	cd->planning = p;
+	cd->doubt_steps = DOUBT_STEPS;
 	cd->pass = p->pass;
 	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, p->makes, &cd->obj);
 	if (err) {

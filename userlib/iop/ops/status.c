@@ -106,6 +106,7 @@ static void status_collect(struct gather_part *p)
 	for (i = 0; i < reactor->ndisks && reactor->disks[i].cache; i++) {
 		disk_status(&reactor->disks[i], &part->disks[i]);
 		part->memory += part->disks[i].cache_bytes;
+		part->memory += store_sums_bytes(reactor->disks[i].store);
 	}
 }
 

@@ -6,6 +6,8 @@
 #include "iop/store/priv.h"
 
 #define AHEAD_GROUPS 8
+/* What it takes to have a group recorded, where to look at one is 1. */
+#define OPEN_STEPS 8
 
 bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
 		   bool *written)
@@ -231,16 +233,19 @@ int object_write_begin(struct object *obj, uint64_t block)
 	return sums_write_begin(&obj->store->sums, &b, block_fresh(obj, block));
 }
 
-bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count)
+bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count, uint32_t *steps)
 {
 	uint64_t per = SUMS_GROUP / sums_chunks(obj->ref.block), at = first;
 	uint64_t end = object_end(obj);
 	bool wait = false;
 
-	for (; at - first < count && at < end && !obj->removed; at += per - at % per) {
+	for (; at - first < count && at < end && !obj->removed && *steps; at += per - at % per) {
 		const struct sums_block b = sums_block(obj, at);
+		bool opened = sums_open_ahead(&obj->store->sums, &b);
+		uint32_t took = opened ? OPEN_STEPS : 1;
 
-		wait |= sums_open_ahead(&obj->store->sums, &b);
+		*steps -= took < *steps ? took : *steps;
+		wait |= opened;
 	}
 	return wait;
 }
@@ -248,10 +253,13 @@ bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count)
 bool object_write_soon(struct object *obj, uint64_t block)
 {
 	uint64_t per = SUMS_GROUP / sums_chunks(obj->ref.block);
+	uint32_t one = 1, more = AHEAD_GROUPS * OPEN_STEPS;
 
+	if (!object_write_ahead(obj, block, 1, &one))
+		return false;
 	/* Where one group is written again, others follow. */
-	return object_write_ahead(obj, block, 1) &&
-	       (object_write_ahead(obj, block, AHEAD_GROUPS * per), true);
+	object_write_ahead(obj, block, AHEAD_GROUPS * per, &more);
+	return true;
 }
 
 void object_write_end(struct object *obj, uint64_t block, bool written, const void *data)

@@ -131,6 +131,11 @@ uint64_t store_free_bytes(const struct store *store)
 	return store->free.total + store->giving;
 }
 
+uint64_t store_sums_bytes(const struct store *store)
+{
+	return sums_bytes(&store->sums);
+}
+
 uint64_t store_mismatches(const struct store *store)
 {
 	return store->sums.count.bad;

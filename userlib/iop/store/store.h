@@ -54,6 +54,8 @@ void store_close(struct store *store);
 struct ddio_disk *store_disk(const struct store *store);
 uint64_t store_free_bytes(const struct store *store);
 uint64_t store_objects(const struct store *store);
+/* Memory of their blocks' checksums. */
+uint64_t store_sums_bytes(const struct store *store);
 /* How many chunks of blocks that were read did not match their checksums. */
 uint64_t store_mismatches(const struct store *store);
 
@@ -114,8 +116,9 @@ uint64_t object_stretch(const struct object *obj, uint64_t first, uint64_t count
  * store_commit(); or -errno.
  */
 int object_write_begin(struct object *obj, uint64_t block);
-/* Has that recorded of all blocks of [first, first + count), as far as is useful.  Returns true if a commit is needed. */
-bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count);
+/* Has that recorded of blocks of [first, first + count), as far as *@steps reach, which it lowers.  Returns true if a commit is
+ * needed. */
+bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count, uint32_t *steps);
 /* The same of a block, and of others that will follow. */
 bool object_write_soon(struct object *obj, uint64_t block);
 /* @written: as by object_written(); @data: the block, or NULL if it went past us. */

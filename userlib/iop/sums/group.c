@@ -141,6 +141,11 @@ static int load(struct sums *sums, struct sums_group *group)
 	return 0;
 }
 
+uint64_t sums_bytes(const struct sums *sums)
+{
+	return sums->groups.n * sizeof(struct sums_group);
+}
+
 int sums_get(struct sums *sums, uint64_t id, uint64_t number, struct sums_group **result)
 {
 	struct sums_group *group = sums_find(sums, id, number);

@@ -100,6 +100,8 @@ void sums_forget(struct sums *sums, uint64_t id);
  * @most: stop when no more than so many are left
  */
 void sums_settle(struct sums *sums, uint64_t age, uint64_t most);
+/* Returns the memory of the groups. */
+uint64_t sums_bytes(const struct sums *sums);
 /* Returns true if something is to be settled some day. */
 bool sums_unsettled(const struct sums *sums);
 /* Returns true if so much waits that a commit should not. */

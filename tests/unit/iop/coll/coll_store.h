@@ -327,13 +327,14 @@ int object_write_begin(struct object *object, uint64_t block)
 }
 
 /* Sees only every other block, so that some are left to those who write them. */
-bool object_write_ahead(struct object *object, uint64_t first, uint64_t count)
+bool object_write_ahead(struct object *object, uint64_t first, uint64_t count, uint32_t *steps)
 {
 	struct mem_object *obj = mem_object(object);
 	bool wait = false;
 	uint64_t i;
 
-	for (i = first; obj->store->doubts && i - first < count && i < obj->n; i++) {
+	for (i = first; obj->store->doubts && i - first < count && i < obj->n && *steps;
+	     i++, --*steps) {
 		if (i % 2 || !obj->block[i].written || obj->block[i].doubted)
 			continue;
 		obj->block[i].asked = true;
@@ -344,7 +345,9 @@ bool object_write_ahead(struct object *object, uint64_t first, uint64_t count)
 
 bool object_write_soon(struct object *object, uint64_t block)
 {
-	return object_write_ahead(object, block, 1);
+	uint32_t steps = 1;
+
+	return object_write_ahead(object, block, 1, &steps);
 }
 
 void object_write_end(struct object *object, uint64_t block, bool written, const void *data)

@@ -255,10 +255,11 @@ static void test_not_recorded(void)
 		fault_new(&x, &p, DDIO_COLL_WRITE);
 		if (late) {
 			/* What is known before the first block is recorded already. */
+			uint32_t steps = BLOCKS;
 			struct object *obj;
 
 			store_get(x.w->disk[0].store, &x.f.rec.ref, false, &obj);
-			object_write_ahead(obj, 0, BLOCKS);
+			object_write_ahead(obj, 0, BLOCKS, &steps);
 			store_doubt_asked(mem_store(x.w->disk[0].store));
 			object_put(obj);
 		}

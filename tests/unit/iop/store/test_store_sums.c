@@ -579,6 +579,35 @@ static void what_is_not_recorded_changes_at_will(void)
 	ut_store_end(&t);
 }
 
+/* Having recorded beforehand is done in bounded steps, fewer where there is nothing to record. */
+static void what_is_recorded_beforehand_is_bounded(void)
+{
+	uint32_t steps = 20;
+	struct ut_store t;
+	struct object *obj;
+	uint64_t i;
+
+	ut_store_begin(&t, SIZE);
+	obj = ut_object(&t, 1, 512, DDIO_LAYOUT_CONTIGUOUS_W, true);
+	for (i = 0; i < 6; i++)
+		write_block(&t, obj, i * SUMS_GROUP, i);
+	CU_ASSERT_FALSE(object_write_ahead(obj, 0, UINT64_MAX, &steps));
+	CU_ASSERT_EQUAL(steps, 14);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	/* Two groups and a part of a third. */
+	steps = 20;
+	CU_ASSERT_TRUE(object_write_ahead(obj, 0, UINT64_MAX, &steps));
+	CU_ASSERT_EQUAL(steps, 0);
+	CU_ASSERT_FALSE(object_write_ahead(obj, 0, UINT64_MAX, &steps));
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	for (i = 0; i < 6; i++)
+		CU_ASSERT_EQUAL(object_write_begin(obj, i * SUMS_GROUP), i > 2);
+	for (i = 0; i < 3; i++)
+		object_write_end(obj, i * SUMS_GROUP, false, NULL);
+	object_put(obj);
+	ut_store_end(&t);
+}
+
 /* However much is written again, what waits in memory is bounded. */
 static void memory_is_bounded(void)
 {
@@ -593,17 +622,20 @@ static void memory_is_bounded(void)
 	obj = ut_object(&t, 1, 512, DDIO_LAYOUT_CONTIGUOUS_W, true);
 	for (pass = 0; pass < 2; pass++) {
 		for (i = 0; i < groups; i++) {
+			uint32_t steps = 1000;
+
 			write_block(&t, obj, i * SUMS_GROUP, i + 7 * pass);
 			/* Commits that nobody waits for end, too. */
 			if (!(i % 1000))
 				CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-			object_write_ahead(obj, (i + 1) * SUMS_GROUP, 50 * SUMS_GROUP);
+			object_write_ahead(obj, (i + 1) * SUMS_GROUP, 50 * SUMS_GROUP, &steps);
 			CU_ASSERT(sums->nbusy <= SUMS_BUSY + 1100);
 			CU_ASSERT(sums->nclean <= SUMS_KEEP + SUMS_BUSY);
 		}
 	}
 	settle(&t);
 	CU_ASSERT_EQUAL(sums->nclean, SUMS_KEEP);
+	CU_ASSERT(store_sums_bytes(t.store) < 2 * SUMS_KEEP * 1024);
 	obj = again(&t, obj);
 	for (i = 0; i < groups; i += 97)
 		CU_ASSERT_EQUAL(check(&t, obj, i * SUMS_GROUP), 0);
@@ -632,6 +664,7 @@ static const struct ut_case cases[] = {
 	{ "a commit that fails is made up for", a_commit_that_fails_is_made_up_for },
 	{ "sums are written in parts", sums_are_written_in_parts },
 	{ "what is not recorded changes at will", what_is_not_recorded_changes_at_will },
+	{ "what is recorded beforehand is bounded", what_is_recorded_beforehand_is_bounded },
 	{ "memory is bounded", memory_is_bounded },
 	{ .name = NULL },
 };

@@ -190,8 +190,7 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * @next, @left: blocks before @scan that were found, and that it is still to be made of
  * @extent_end: block up to which the last extent met reaches
  * @short_blocks: write: blocks that have no place yet; @holes: runs on the list that lie nowhere
- * @doubted: write: blocks of which it is recorded, or about to be, that they may change;
- *	@doubts: that needs a commit
+ * @doubts: write: it has to be recorded that blocks may change; @doubt_steps: what may still be done for that
  * @source: where blocks come from or go to
  * @turn_next: the turn that the next block taken gets; @turn_go: the turn that may go to the disk
  * @stride: of buffers
@@ -207,7 +206,8 @@ struct coll_disk {
 	struct object *obj;
 	struct plan plan;
 	const struct planning *planning;
-	uint64_t scan, next, left, extent_end, short_blocks, holes, doubted;
+	uint64_t scan, next, left, extent_end, short_blocks, holes;
+	uint32_t doubt_steps;
 	enum plan_pass pass;
 	bool opened, doubts;
 	const struct source_ops *source;
