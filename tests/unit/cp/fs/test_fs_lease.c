@@ -459,6 +459,93 @@ static void holder_cut_off(void)
 	cut_off(false);
 }
 
+static void net_set(struct lessees *p, uint64_t latency_ns)
+{
+	struct ddio_sim_link net;
+	uint32_t k;
+
+	ddio_sim_link_default(&net);
+	net.latency_ns = latency_ns;
+	for (k = 0; k < FS_REACTORS; k++)
+		ddio_sim_set_link(p->w.mount[0].env[k], &net);
+}
+
+/* However long a mount goes on writing, what it has been answered is told within a second, so that its death takes no more. */
+static void told_within_a_second(int flags)
+{
+	enum { PUTS = 16, STEP = 150 };
+	uint64_t answered[PUTS];
+	struct lessees p;
+	int i;
+
+	lease_begin_as(&p, 8, DDIO_FS_HARD, flags);
+	for (i = 0; i < PUTS; i++) {
+		put(&p);
+		answered[i] = p.at;
+		ddio_sim_run_for(p.w.dw, STEP * FS_MS);
+	}
+	/* As good as dead. */
+	net_set(&p, 30 * FS_SEC);
+	ddio_sim_run_for(p.w.dw, 8 * FS_SEC);
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	CU_ASSERT(p.n->r.attr.size >= answered[PUTS - 1 - 1200 / STEP]);
+	CU_ASSERT(p.n->r.attr.size <= p.at);
+	slow(&p);
+	ddio_sim_run_for(p.w.dw, 60 * FS_SEC);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	lease_finish(&p);
+}
+
+static void dies_while_it_writes(void)
+{
+	told_within_a_second(0);
+	told_within_a_second(O_APPEND);
+}
+
+/* A disk that becomes full under a lease: what was refused is not there, and nothing that was answered is lost. */
+static void full_disk(int flags)
+{
+	struct ddio_fs_file *fill;
+	struct lessees p;
+	uint64_t left, len;
+	uint64_t before;
+	int err = 0, i;
+
+	lease_begin(&p, 9, flags);
+	fill = fs_create(p.n, "fill", O_RDWR);
+	for (left = 0, len = 1 << 22; len >= BLOCK; len /= 2)
+		while (!FSC_WAIT(&p.n->r, ddio_fs_allocate, fill, 0, left, len))
+			left += len;
+	CU_ASSERT_EQUAL(leases_now(&p), 1);
+	/* The last block has room for some. */
+	for (i = 0; i < PIECES && !err; i++) {
+		before = p.at;
+		err = FSC_WAIT(&p.m->r, ddio_fs_write, p.a, p.want + p.at, PIECE, p.at);
+		if (!err)
+			p.at += p.m->r.value;
+	}
+	CU_ASSERT_EQUAL(err, -ENOSPC);
+	CU_ASSERT_EQUAL(before, p.at);
+	CU_ASSERT(p.at >= BLOCK - PIECE);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	CU_ASSERT_EQUAL(p.m->r.attr.size, p.at);
+	open_b(&p, O_RDONLY);
+	check_b(&p);
+	FS_OK(p.n, ddio_fs_file_close, fill);
+	FS_OK(p.n, ddio_fs_unlink, p.n->fs, DDIO_FS_ROOT, "fill");
+	ddio_sim_run_for(p.w.dw, 3 * FS_SEC);
+	put(&p);
+	check_b(&p);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	lease_finish(&p);
+}
+
+static void full_disks(void)
+{
+	full_disk(0);
+	full_disk(O_APPEND);
+}
+
 static const struct ut_case cases[] = {
 	{ "asks nobody", asks_nobody },
 	{ "written before", written_before },
@@ -470,6 +557,8 @@ static const struct ut_case cases[] = {
 	{ "no gap", no_gap },
 	{ "restart at any moment", restart_at_any_moment },
 	{ "holder cut off", holder_cut_off },
+	{ "dies while it writes", dies_while_it_writes },
+	{ "full disks", full_disks },
 	{ 0 },
 };
 
