@@ -64,6 +64,10 @@ check "directories are made until there is no room" fill
 n=$(entries)
 check "there are many" [ "$n" -gt 500 ]
 fails "no other one" "No space left" "$ddio" mkdir "/one-more-$long"
+# records COLUMN: 3 limit, 4 in use, 6 refusals
+records() { "$ddio" status --bounds | awk -v c="$1" '$2 == "records" { print $c }'; }
+full() { [ "$(records 3)" -le 5242880 ] && [ "$(records 4)" -gt 1000000 ] && [ "$(records 6)" -ge 1 ]; }
+check "the status shows it" full
 check "the log says so, once" [ "$(grep -c 'file system is full' "$dir/full/io0.log")" -eq 1 ]
 
 # Somebody else takes the rest.

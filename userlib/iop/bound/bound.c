@@ -34,6 +34,8 @@ static const struct {
 	[BOUND_FREED] = { "freed/turn", 1024 },
 	[BOUND_PROBED] = { "probed/turn", 16384 },
 	[BOUND_LINES] = { "lines/second", 20 },
+	[BOUND_RECORDS] = { "records",
+			    0 }, /* asked of the file systems when somebody wants to know */
 };
 
 void bounds_init(struct bounds *bounds)

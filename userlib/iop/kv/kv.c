@@ -291,6 +291,11 @@ static bool in_journal(const struct kv *kv)
 	return !kv->bare && !kv->sealed_bare;
 }
 
+struct lmdb_left kv_left(const struct kv *kv)
+{
+	return lmdb_left(&kv->db);
+}
+
 /* In LMDB's pages, records take up to three times their bytes. */
 static bool kv_room(struct kv *kv)
 {

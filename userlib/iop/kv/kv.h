@@ -14,6 +14,7 @@
 
 #include "env/env.h"
 #include "iop/lmdb/commit.h"
+#include "iop/lmdb/room.h"
 #include "iop/lmdb/walk.h"
 
 struct kv;
@@ -68,6 +69,8 @@ void kv_abort(struct kv *kv);
 void kv_commit(struct kv *kv, struct commit *commit);
 /* Returns true if nothing waits to be committed. */
 bool kv_clean(const struct kv *kv);
+/* Tells what the records take. */
+struct lmdb_left kv_left(const struct kv *kv);
 /* Returns true if commits are falling behind, or the journals are full: whoever makes changes should wait for one. */
 bool kv_full(const struct kv *kv);
 

@@ -26,10 +26,10 @@
  * @room: bytes of the file that are its own
  * @used: those that LMDB uses
  * @told: when a lack of room was logged
- * @tight: there was no room the last time
+ * @tight: there was no room the last time; @refused: how often
  */
 struct lmdb_space {
-	uint64_t reserve, room, used, told;
+	uint64_t reserve, room, used, told, refused;
 	bool tight;
 };
 

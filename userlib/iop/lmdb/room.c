@@ -96,6 +96,7 @@ bool lmdb_room_tell(struct lmdb *db, bool room, struct ddio_env *env)
 	uint64_t now = ddio_env_now(env);
 
 	db->space.tight = !room;
+	db->space.refused += !room;
 	if (room || (db->space.told && now - db->space.told < ROOM_TELL_NS))
 		return room;
 	db->space.told = now;
@@ -118,4 +119,23 @@ void lmdb_room_begin(struct lmdb *db, uint64_t reserve)
 									    : st.st_size);
 	/* If there is no more, whoever adds something will be told. */
 	(void)lmdb_room(db, 0);
+}
+
+/* Room in the file that LMDB does not use yet is free, too. */
+struct lmdb_left lmdb_left(const struct lmdb *db)
+{
+	struct lmdb_left left = { .refused = db->space.refused };
+	mdb_filehandle_t fd;
+	struct statvfs fs;
+	MDB_envinfo info;
+	MDB_stat st;
+
+	if (mdb_env_info(db->env, &info) || mdb_env_stat(db->env, &st) ||
+	    mdb_env_get_fd(db->env, &fd) || fstatvfs(fd, &fs))
+		return left;
+	left.used = (info.me_last_pgno + 1) * st.ms_psize;
+	left.free = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (db->space.room > left.used)
+		left.free += db->space.room - left.used;
+	return left;
 }

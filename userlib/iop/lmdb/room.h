@@ -20,6 +20,16 @@ bool lmdb_room(struct lmdb *db, uint64_t bytes);
 /* Remembers the last answer and logs a lack of room, not more than now and then.  Returns @room. */
 bool lmdb_room_tell(struct lmdb *db, bool room, struct ddio_env *env);
 
+/**
+ * struct lmdb_left - what records take
+ * @used: bytes; @free: how many more the file system has; @refused: how often there was no room
+ */
+struct lmdb_left {
+	uint64_t used, free, refused;
+};
+/* Asks the file system. */
+struct lmdb_left lmdb_left(const struct lmdb *db);
+
 /*
  * Returns true if a transaction may have failed for want of room: LMDB calls a write cut short EIO.  It does no harm to
  * try again what failed for another reason: a new transaction writes all of its pages.

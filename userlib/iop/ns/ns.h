@@ -13,6 +13,7 @@
 #include "env/env.h"
 #include "iop/bound/bound.h"
 #include "iop/lmdb/commit.h"
+#include "iop/lmdb/room.h"
 #include "iop/ns/inode.h"
 #include "proto/proto.h"
 
@@ -44,6 +45,8 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **ns, ch
 /* No commit may be under way, and creating files may begin one: commit last and wait for it. */
 void ns_close(struct ns *ns);
 void ns_commit(struct ns *ns, struct commit *commit);
+/* Tells what the records take. */
+struct lmdb_left ns_left(const struct ns *ns);
 /* Returns true if commits are falling behind: whoever makes changes should wait for one. */
 bool ns_full(const struct ns *ns);
 /*

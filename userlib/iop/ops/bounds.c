@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "env/lines.h"
+#include "iop/lmdb/room.h"
+#include "iop/ns/ns.h"
 #include "iop/ops/handlers.h"
 
 /**
@@ -32,6 +34,30 @@ static void bound_add(struct ddio_bound_status *sum, const struct bound *b)
 	sum->hits += b->hits;
 }
 
+static void records_add(struct bound *b, struct lmdb_left left)
+{
+	b->now += left.used;
+	b->hits += left.refused;
+	/* Most often it is the same file system. */
+	if (left.free > b->limit)
+		b->limit = left.free;
+}
+
+/* Counts a reactor's records; the limit is what is free. */
+static void records_count(const struct reactor *reactor, struct bound *b)
+{
+	const struct ddio_iop *iop = reactor->iop;
+	uint32_t i;
+
+	*b = (struct bound){ .limit = 0 };
+	for (i = 0; i < reactor->ndisks; i++)
+		if (reactor->disks[i].store)
+			records_add(b, store_left(reactor->disks[i].store));
+	if (iop->ns && !reactor->index)
+		records_add(b, ns_left(iop->ns));
+	b->most = b->now;
+}
+
 static void bounds_done(struct gather *g)
 {
 	struct bounds_ask *ask = (struct bounds_ask *)g;
@@ -44,6 +70,8 @@ static void bounds_done(struct gather *g)
 		for (r = 0; r < ask->nreactors; r++)
 			bound_add(&all[i], &ask->parts[r].bounds.at[i]);
 	}
+	all[BOUND_RECORDS].most = all[BOUND_RECORDS].now;
+	all[BOUND_RECORDS].limit += all[BOUND_RECORDS].now;
 	ask->done(g->arg, &x);
 	free(ask);
 }
@@ -54,6 +82,7 @@ static void bounds_collect(struct gather_part *p)
 
 	server_clients_unread(p->reactor);
 	part->bounds = p->reactor->bounds;
+	records_count(p->reactor, &part->bounds.at[BOUND_RECORDS]);
 	part->bounds.at[BOUND_LINES].hits = ddio_env_lines_left_out(p->reactor->env);
 }
 

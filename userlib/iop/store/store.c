@@ -141,6 +141,11 @@ uint64_t store_mismatches(const struct store *store)
 	return store->sums.count.bad;
 }
 
+struct lmdb_left store_left(const struct store *store)
+{
+	return lmdb_left(&store->db);
+}
+
 uint64_t store_objects(const struct store *store)
 {
 	return store->objects;

@@ -17,6 +17,7 @@
 #include "env/disk/disk.h"
 #include "env/env.h"
 #include "iop/lmdb/commit.h"
+#include "iop/lmdb/room.h"
 #include "proto/proto.h"
 
 struct bounds;
@@ -53,6 +54,8 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 void store_close(struct store *store);
 struct ddio_disk *store_disk(const struct store *store);
 uint64_t store_free_bytes(const struct store *store);
+/* Tells what the records take. */
+struct lmdb_left store_left(const struct store *store);
 uint64_t store_objects(const struct store *store);
 /* Memory of their blocks' checksums. */
 uint64_t store_sums_bytes(const struct store *store);
