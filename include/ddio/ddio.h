@@ -598,6 +598,8 @@ enum ddio_method {
  *	processors on this machine
  * @bytes_moved: of @bytes_share, read or written: less than all of it for a read that the end of the
  *	file has cut (DDIO_XFER_SHORT) and for bytes that a lower rank writes; 0 after a failure
+ * @bytes_shared: of @bytes_share, copied by this process from or to buffers that it shares with I/O
+ *	processors on this machine
  */
 struct ddio_report {
 	size_t struct_size;
@@ -617,6 +619,7 @@ struct ddio_report {
 	uint32_t reserved;
 	uint64_t bytes_scattered;
 	uint64_t bytes_moved;
+	uint64_t bytes_shared;
 };
 
 /**
@@ -649,6 +652,7 @@ struct ddio_transfer {
 #define DDIO_XFER_SATF 0x8u	   /* reads, DDs: shortest access time first, where disks know it */
 #define DDIO_XFER_NO_SCATTER 0x10u /* no I/O processor touches this process's memory by itself */
 #define DDIO_XFER_SHORT 0x20u	   /* a read ends where the file does; see report->bytes_moved */
+#define DDIO_XFER_NO_SHARE 0x80u   /* no buffers are shared on one machine: data go by messages */
 #define DDIO_XFER_OVERLAP 0x40u	   /* bytes may be named more than once; see ddio_write_all() */
 
 /*

@@ -330,6 +330,54 @@ static inline void gen_coll_join(struct rnd *r, struct ddio_msg_coll_join *x)
 	x->op = rnd_u64(r) | 1;
 }
 
+static inline void gen_share(struct rnd *r, struct ddio_msg_share *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	rnd_bytes(r, x->token, sizeof(x->token));
+	x->writing = (uint32_t)rnd_below(r, 2);
+	rnd_str(r, x->name, sizeof(x->name), 1);
+}
+
+static inline void gen_share_taken(struct rnd *r, struct ddio_msg_share_taken *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->writing = (uint32_t)rnd_below(r, 2);
+}
+
+static inline void gen_coll_slots(struct rnd *r, struct ddio_msg_coll_slots *x)
+{
+	uint32_t i;
+
+	x->op = rnd_u64(r) | 1;
+	x->handle = (uint32_t)rnd_u64(r);
+	x->n = 1 + (uint32_t)rnd_below(r, 30);
+	x->at = rnd_array(x->n, sizeof(*x->at));
+	for (i = 0; i < x->n; i++) {
+		x->at[i].block = rnd_below(r, 1ull << 53);
+		x->at[i].offset = rnd_u64(r);
+		x->at[i].disk = (uint32_t)rnd_u64(r);
+		x->at[i].len = 1 + (uint32_t)rnd_below(r, DDIO_MAX_BLOCK);
+		x->at[i].slot = (uint32_t)rnd_u64(r);
+		x->at[i].flags = (uint32_t)rnd_below(r, 2);
+	}
+}
+
+static inline void gen_coll_copied(struct rnd *r, struct ddio_msg_coll_copied *x)
+{
+	uint32_t i;
+
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->op = rnd_u64(r) | 1;
+	x->rank = (uint32_t)rnd_below(r, DDIO_MAX_MEMBERS);
+	x->n = 1 + (uint32_t)rnd_below(r, 30);
+	x->copied = rnd_array(x->n, sizeof(*x->copied));
+	for (i = 0; i < x->n; i++) {
+		x->copied[i].block = rnd_below(r, 1ull << 53);
+		x->copied[i].disk = (uint32_t)rnd_u64(r);
+		x->copied[i].slot = (uint32_t)rnd_u64(r);
+	}
+}
+
 static inline void gen_status(struct rnd *r, struct ddio_msg_status *x)
 {
 	struct ddio_disk_status *d;
@@ -447,6 +495,10 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(coll_abort, ddio_msg_coll_abort, N)                           \
 	X(joint, ddio_msg_joint, N)                                     \
 	X(coll_join, ddio_msg_coll_join, N)                             \
+	X(share, ddio_msg_share, N)                                     \
+	X(share_taken, ddio_msg_share_taken, N)                         \
+	X(coll_slots, ddio_msg_coll_slots, P(at))                       \
+	X(coll_copied, ddio_msg_coll_copied, P(copied))                 \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \
 	X(bounds, ddio_msg_bounds, P(bound))                            \
 	X(group_join, ddio_msg_group_join, N)                           \

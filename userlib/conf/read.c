@@ -171,6 +171,7 @@ static void section_defaults(struct conf_section *section)
 		section->cluster.conf.block = 256u << 10;
 		section->cluster.conf.timeout_ns = 30000000000ull;
 		section->cluster.conf.checksums = true;
+		section->cluster.conf.share = true;
 	} else if (section->kind == CONF_NODE) {
 		section->node.cache = 64u << 20;
 		section->node.buffers = 2;

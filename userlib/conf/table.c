@@ -60,6 +60,11 @@ static const struct ddio_opt cluster_options[] = {
 	  .offset = AT(cluster.conf.checksums),
 	  .fallback = "yes",
 	  .help = "no: blocks on the disks have no checksums, and those that there are are dropped" },
+	{ .name = "share",
+	  .type = OPT_BOOL,
+	  .offset = AT(cluster.conf.share),
+	  .fallback = "yes",
+	  .help = "no: collectives share no buffers between processes of one machine" },
 	{ .name = NULL },
 };
 

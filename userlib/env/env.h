@@ -164,7 +164,8 @@ enum ddio_work {
 	DDIO_WORK_PIECES,   /* n contiguous pieces found, each counted once a dimension */
 	DDIO_WORK_GATHER,   /* n contiguous pieces gathered into or dealt out of one message */
 	DDIO_WORK_DISK,	    /* n disk requests started */
-	DDIO_WORK_CALL,	    /* n application calls into the library */
+	DDIO_WORK_SHARED, /* n bytes copied by a CP from or to a buffer that it shares with an IOP */
+	DDIO_WORK_CALL,	  /* n application calls into the library */
 };
 
 void ddio_env_charge(struct ddio_env *env, enum ddio_work work, uint64_t n);

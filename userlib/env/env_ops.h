@@ -8,6 +8,7 @@
 #include "env/env.h"
 
 struct ddio_disk_engine;
+struct ddio_mail_ops;
 struct ddio_medium;
 
 /* The members mean what the functions of the same name in env.h say. */
@@ -40,8 +41,8 @@ struct ddio_env_ops {
 	/* Returns the world's medium of that name, which outlives its user, or NULL.  NULL in
 	 * worlds without media. */
 	struct ddio_medium *(*medium)(struct ddio_env *env, const char *path);
-	/* Processes of this world can send each other descriptors. */
-	bool mailboxes;
+	/* How processes of this world send each other descriptors; NULL: they cannot. */
+	const struct ddio_mail_ops *mail;
 	/* Buffers of less than a huge page come from the heap, where sanitizers see their ends. */
 	bool heap;
 };

@@ -214,6 +214,12 @@ void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64
 void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t block_off,
 			 const void *msg);
 
+/* The same from the block to the packed share of @run->proc, and back. */
+void ddio_map_run_take(const struct ddio_map_run *run, const void *block, uint64_t block_off,
+		       void *share);
+void ddio_map_run_give(const struct ddio_map_run *run, void *block, uint64_t block_off,
+		       const void *share);
+
 /**
  * ddio_map_pack - fill the messages of all processes for a range, in one pass over it
  * @block: the bytes of the file from @lo to before @hi

@@ -13,8 +13,8 @@
 #define TILE_BYTES 16384
 #define CACHE_LINE 64
 
-void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64_t block_off,
-		       void *msg)
+static void run_copy_out(const struct ddio_map_run *run, const void *block, uint64_t block_off,
+			 void *to)
 {
 	const char *src = (const char *)block + (run->file_off - block_off);
 	struct strided_copy copy;
@@ -27,11 +27,11 @@ void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64
 		copy.level[i].dst = run->level[i].share_stride;
 		copy.level[i].src = run->level[i].file_stride;
 	}
-	copy_run(&copy, (char *)msg + run->msg_off, src);
+	copy_run(&copy, to, src);
 }
 
-void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t block_off,
-			 const void *msg)
+static void run_copy_in(const struct ddio_map_run *run, void *block, uint64_t block_off,
+			const void *from)
 {
 	char *dst = (char *)block + (run->file_off - block_off);
 	struct strided_copy copy;
@@ -44,7 +44,31 @@ void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t b
 		copy.level[i].dst = run->level[i].file_stride;
 		copy.level[i].src = run->level[i].share_stride;
 	}
-	copy_run(&copy, dst, (const char *)msg + run->msg_off);
+	copy_run(&copy, dst, from);
+}
+
+void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64_t block_off,
+		       void *msg)
+{
+	run_copy_out(run, block, block_off, (char *)msg + run->msg_off);
+}
+
+void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t block_off,
+			 const void *msg)
+{
+	run_copy_in(run, block, block_off, (const char *)msg + run->msg_off);
+}
+
+void ddio_map_run_take(const struct ddio_map_run *run, const void *block, uint64_t block_off,
+		       void *share)
+{
+	run_copy_out(run, block, block_off, (char *)share + run->share_off);
+}
+
+void ddio_map_run_give(const struct ddio_map_run *run, void *block, uint64_t block_off,
+		       const void *share)
+{
+	run_copy_in(run, block, block_off, (const char *)share + run->share_off);
 }
 
 struct pack {

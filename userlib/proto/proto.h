@@ -334,6 +334,7 @@ struct ddio_msg_coll_start {
 #define DDIO_COLL_OVERLAP \
 	0x80u /* bytes named more than once are the first's: lowest rank, then place */
 #define DDIO_COLL_FAMILIES 0x100u /* the parts are a crowd */
+#define DDIO_COLL_NO_SHARE 0x200u /* nothing goes through shared buffers */
 void ddio_coll_start_free(struct ddio_msg_coll_start *start);
 
 struct ddio_msg_coll_data { /* prefix of COLL_DATA and COLL_PIECE */
@@ -390,6 +391,49 @@ struct ddio_msg_joint {
 struct ddio_msg_coll_join {
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint64_t op;
+};
+
+/* As for a joint: asks for the buffers of the group at this reactor for reading, or for writing. */
+struct ddio_msg_share {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint8_t token[DDIO_TOKEN_LEN];
+	uint32_t writing; /* 0 or 1 */
+	uint32_t reserved;
+	char name[DDIO_MAX_MAILBOX];
+};
+
+struct ddio_msg_share_taken {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint32_t writing;
+	uint32_t reserved;
+};
+
+/* Blocks, or their messages, in shared buffers. */
+struct ddio_msg_coll_slots {
+	uint64_t op;
+	uint32_t handle;
+	uint32_t n; /* 1 to DDIO_MAX_BATCH */
+	struct ddio_slot_at {
+		uint64_t block;
+		uint64_t offset; /* in the buffers: of the block's first byte; PACKED: of the message's */
+		uint32_t disk;
+		uint32_t len; /* of the member's message */
+		uint32_t slot;
+		uint32_t flags;
+	} * at; /* allocated: free() */
+};
+#define DDIO_SLOT_PACKED 0x1u /* a write: the message is wanted as it would be sent, not in place */
+
+struct ddio_msg_coll_copied {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t op;
+	uint32_t rank;
+	uint32_t n; /* 1 to DDIO_MAX_BATCH */
+	struct ddio_copied {
+		uint64_t block;
+		uint32_t disk;
+		uint32_t slot;
+	} * copied; /* allocated: free() */
 };
 
 /* STATUS reply: node, then disks. */
@@ -525,6 +569,10 @@ DDIO_PROTO_CODEC(coll_done, ddio_msg_coll_done);
 DDIO_PROTO_CODEC(coll_abort, ddio_msg_coll_abort);
 DDIO_PROTO_CODEC(joint, ddio_msg_joint);
 DDIO_PROTO_CODEC(coll_join, ddio_msg_coll_join);
+DDIO_PROTO_CODEC(share, ddio_msg_share);
+DDIO_PROTO_CODEC(share_taken, ddio_msg_share_taken);
+DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);
+DDIO_PROTO_CODEC(coll_copied, ddio_msg_coll_copied);
 DDIO_PROTO_CODEC(status, ddio_msg_status);
 DDIO_PROTO_CODEC(bounds, ddio_msg_bounds);
 DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);

@@ -29,11 +29,13 @@
 #define DDIO_FEATURE_LEASE 0x800ull  /* FS_LEASE, FS_RECALL; FS_WROTE by the holder of a lease */
 #define DDIO_FEATURE_LAST 0x1000ull  /* FS_READDIR with LAST */
 #define DDIO_FEATURE_AGAIN 0x2000ull /* FAN_AGAIN, COLL_AGAIN */
+#define DDIO_FEATURE_SHARE \
+	0x10000ull /* SHARE, SHARE_TAKEN, COLL_SLOTS, COLL_COPIED; COLL_START with NO_SHARE */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
-	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN)
+	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_SHARE)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -99,6 +101,13 @@ enum ddio_opcode {
 	DDIO_OP_JOINT = 72,	 /* to reactor 0: send the group's joint, if this is one machine */
 	DDIO_OP_COLL_JOIN = 73,	 /* to reactor 0: for this operation my memory is in the joint */
 	DDIO_OP_COLL_AGAIN = 74, /* as COLL_START, told as what differs from earlier ones */
+
+	/* buffers that an I/O processor shares with members on its machine; feature SHARE */
+	DDIO_OP_SHARE = 80,	  /* send the group's buffers, if this is one machine */
+	DDIO_OP_SHARE_TAKEN = 81, /* they have come: blocks may be moved through them */
+	DDIO_OP_COLL_SLOTS =
+		82, /* to a member: blocks that lie, or are to be put, in the buffers */
+	DDIO_OP_COLL_COPIED = 83, /* its answer: its bytes of these blocks have been copied */
 
 	/* the file system: to the name space's I/O processor, see Documentation/filesystem.rst */
 	DDIO_OP_FS_ATTACH = 128, /* this connection belongs to mount m */

@@ -38,6 +38,7 @@ static const struct ddio_sim_machine machine_1994 = {
 		[DDIO_WORK_PIECES] = { 0, 1300000 },
 		[DDIO_WORK_GATHER] = { 0, 3900000 },
 		[DDIO_WORK_DISK] = { 0, 10000000 },
+		[DDIO_WORK_SHARED] = { 0, 5000 },
 		[DDIO_WORK_CALL] = { 0, 5000000 },
 	},
 };

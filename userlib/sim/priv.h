@@ -130,6 +130,7 @@ struct sim_net {
  * @streams: every stream end, for ddio_sim_free()
  * @listeners: every listener
  * @media: every medium
+ * @boxes: every mailbox
  * @tracing: trace is kept
  * @trace: of all that happened
  * @port: the last that was given out
@@ -156,6 +157,7 @@ struct ddio_sim {
 	struct ddio_list streams;
 	struct ddio_list listeners;
 	struct ddio_list media;
+	struct ddio_list boxes;
 	bool tracing;
 	uint64_t trace;
 	unsigned int port;
@@ -199,6 +201,8 @@ void sim_plan(struct sim_proc *proc);
 
 /* env.c: the operations of an env in this world */
 extern const struct ddio_env_ops sim_env_ops;
+/* The same, of processes that share a machine. */
+extern const struct ddio_env_ops sim_local_ops;
 extern const struct ddio_disk_engine *const sim_engines[];
 void sim_run_posts(void *arg);
 void sim_run_offloads(void *arg);
@@ -209,6 +213,10 @@ void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len);
 /* medium.c */
 struct ddio_medium *sim_medium_open(struct ddio_env *env, const char *path);
 void sim_media_free(struct ddio_sim *sim);
+
+/* mail.c */
+extern const struct ddio_mail_ops sim_mail;
+void sim_boxes_free(struct ddio_sim *sim);
 
 /* net.c */
 void sim_net_fini(struct sim_net *net);

@@ -40,6 +40,7 @@ struct ddio_sim *ddio_sim_new(uint64_t seed)
 	ddio_list_init(&sim->streams);
 	ddio_list_init(&sim->listeners);
 	ddio_list_init(&sim->media);
+	ddio_list_init(&sim->boxes);
 	return sim;
 }
 
@@ -65,6 +66,7 @@ void ddio_sim_free(struct ddio_sim *sim)
 		proc_free(proc);
 	sim_net_fini(&sim->net);
 	sim_media_free(sim);
+	sim_boxes_free(sim);
 	fclose(sim->log_file);
 	free(sim->log);
 	free(sim);
@@ -100,6 +102,11 @@ struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name)
 	ddio_sim_link_default(&proc->how);
 	ddio_list_add(&proc->link, &sim->procs);
 	return &proc->env;
+}
+
+void sim_local(struct ddio_env *env)
+{
+	env->ops = &sim_local_ops;
 }
 
 void ddio_sim_share(struct ddio_env *env, struct ddio_env *host)

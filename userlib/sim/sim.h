@@ -112,6 +112,8 @@ void ddio_sim_net_stats(const struct ddio_sim *sim, struct ddio_sim_net_stats *s
  */
 /* Makes a process; its name appears in log lines.  The n-th is on node n.  NULL: out of memory. */
 struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name);
+/* Has the process share a machine with all others of which this is said: they can send each other descriptors. */
+void sim_local(struct ddio_env *env);
 /* Moves @env to the CPU and the node of @host. */
 void ddio_sim_share(struct ddio_env *env, struct ddio_env *host);
 /* Returns how long the CPU of a process has worked since the beginning of the world. */

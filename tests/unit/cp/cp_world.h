@@ -9,8 +9,11 @@
 #include <errno.h>
 #include <ddio/ddio.h>
 #include "cp/cp.h"
+#include "cp/coll/op.h"
 #include "env/disk/engine.h"
 #include "iop/iop.h"
+#include "iop/server/reactor.h"
+#include "sim/sim.h"
 #include "tests/unit/iop/store/ut_store.h"
 
 #define CP_SEC 1000000000ull
@@ -22,6 +25,21 @@
 #endif
 
 enum { CP_NODES = 4, CP_REACTORS = 2, CP_DISKS = 8 };
+
+/* All processes share one machine, and buffers however little is moved, but for every fourth compute process. */
+static bool cp_local;
+
+static inline int cp_local_on(void)
+{
+	cp_local = true;
+	return 0;
+}
+
+/* Every suite twice: on several machines, and on one. */
+static inline int cp_ut_run(const char *name, const struct ut_suite *suites, size_t n)
+{
+	return ut_run_again(name, suites, n, ", one machine", cp_local_on);
+}
 
 /* What a cluster is like; zeros are defaults. */
 struct cp_params {
@@ -108,11 +126,15 @@ static inline void cp_node_begin(struct cp_world *w, uint32_t i)
 	for (k = 0; k < w->p.reactors; k++) {
 		snprintf(name, sizeof(name), "io%u.%u", i, k);
 		node->env[k] = ddio_sim_env(w->dw, name);
+		if (cp_local)
+			sim_local(node->env[k]);
 	}
 	if (ddio_iop_start(&opts, &node->iop, err, sizeof(err))) {
 		fprintf(stderr, "%s\n", err);
 		abort();
 	}
+	for (k = 0; cp_local && k < w->p.reactors; k++)
+		node->iop->reactors[k].share_min = 1;
 }
 
 static inline void cp_world_begin(struct cp_world *w, const struct cp_params *p)
@@ -161,8 +183,12 @@ static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void
 			p->w = w;
 			p->rank = r;
 			p->env = ddio_sim_env(w->dw, name);
+			if (cp_local && r % 4 != 3)
+				sim_local(p->env);
 			if (ddio_session_new_env(p->env, w->conf, &w->key, &p->session))
 				abort();
+			if (cp_local)
+				p->session->transfers->share_min = 1;
 		}
 		p->fn = fn;
 		p->ret = 0;

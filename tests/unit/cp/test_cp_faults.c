@@ -258,5 +258,5 @@ int main(void)
 	static const struct ut_suite suites[] = { { "faults", cases } };
 
 	rng.state = twin_seed("cp_faults");
-	return ut_run("cp_faults", suites, 1);
+	return cp_ut_run("cp_faults", suites, 1);
 }

@@ -388,5 +388,5 @@ int main(void)
 	static const struct ut_suite suites[] = { { "methods", cases } };
 
 	rng.state = twin_seed("cp_methods");
-	return ut_run("cp_methods", suites, 1);
+	return cp_ut_run("cp_methods", suites, 1);
 }

@@ -296,5 +296,5 @@ int main(void)
 	};
 	static const struct ut_suite suites[] = { { "overlaps", cases } };
 
-	return ut_run("test_cp_overlap", suites, 1);
+	return cp_ut_run("test_cp_overlap", suites, 1);
 }

@@ -275,5 +275,5 @@ int main(void)
 	};
 	static const struct ut_suite suites[] = { { "short reads", cases } };
 
-	return ut_run("test_cp_short", suites, 1);
+	return cp_ut_run("test_cp_short", suites, 1);
 }

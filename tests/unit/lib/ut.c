@@ -83,10 +83,10 @@ static int ut_verdict(const char *name)
 	return failed ? 1 : 0;
 }
 
-int ut_run_again(const char *name, const struct ut_suite *suites, size_t n, const char *how,
-		 CU_InitializeFunc init)
+int ut_run_ways(const char *name, const struct ut_suite *suites, size_t n,
+		const struct ut_way *ways, size_t nways)
 {
-	size_t i;
+	size_t i, w;
 	int ret;
 
 	if (CU_initialize_registry() != CUE_SUCCESS)
@@ -94,17 +94,26 @@ int ut_run_again(const char *name, const struct ut_suite *suites, size_t n, cons
 	for (i = 0; i < n; i++)
 		if (ut_add(&suites[i], "", NULL))
 			return 1;
-	for (i = 0; how && i < n; i++)
-		if (ut_add(&suites[i], how, init))
-			return 1;
+	for (w = 0; w < nways; w++)
+		for (i = 0; i < n; i++)
+			if (ut_add(&suites[i], ways[w].how, ways[w].init))
+				return 1;
 	ret = ut_listing() ? 0 : ut_verdict(name);
 	CU_cleanup_registry();
 	return ret;
 }
 
+int ut_run_again(const char *name, const struct ut_suite *suites, size_t n, const char *how,
+		 CU_InitializeFunc init)
+{
+	const struct ut_way way = { how, init };
+
+	return ut_run_ways(name, suites, n, &way, 1);
+}
+
 int ut_run(const char *name, const struct ut_suite *suites, size_t n)
 {
-	return ut_run_again(name, suites, n, NULL, NULL);
+	return ut_run_ways(name, suites, n, NULL, 0);
 }
 
 void ut_skip(const char *why)

@@ -36,6 +36,16 @@ int ut_run(const char *name, const struct ut_suite *suites, size_t n);
 int ut_run_again(const char *name, const struct ut_suite *suites, size_t n, const char *how,
 		 CU_InitializeFunc init);
 
+/* A way to run suites, as ut_run_again() has it. */
+struct ut_way {
+	const char *how;
+	CU_InitializeFunc init;
+};
+
+/* Runs suites, and once more in each of the ways. */
+int ut_run_ways(const char *name, const struct ut_suite *suites, size_t n,
+		const struct ut_way *ways, size_t nways);
+
 /**
  * ut_skip - counts something that this machine cannot run, and says why
  * @why: what it lacks

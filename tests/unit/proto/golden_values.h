@@ -371,6 +371,31 @@ static const struct ddio_msg_joint joint = { .group = BYTES16(1),
 					     .token = BYTES16(2),
 					     .name = "mailbox" };
 static const struct ddio_msg_coll_join coll_join = { .group = BYTES16(1), .op = N64(2) };
+static const struct ddio_msg_share share = {
+	.group = BYTES16(1), .token = BYTES16(2), .writing = 1, .name = "mailbox"
+};
+static const struct ddio_msg_share_taken share_taken = { .group = BYTES16(1), .writing = 1 };
+static const struct ddio_slot_at slots_at[] = {
+	{ .block = 0x123456789abc1,
+	  .offset = N64(2),
+	  .disk = N32(3),
+	  .len = 0x1000,
+	  .slot = N32(4),
+	  .flags = DDIO_SLOT_PACKED },
+	{ .block = 0x123456789abc3, .offset = N64(5), .disk = N32(6), .len = 1, .slot = N32(7) },
+};
+static const struct ddio_msg_coll_slots coll_slots = {
+	.op = N64(1), .handle = N32(2), .n = 2, .at = (struct ddio_slot_at *)slots_at
+};
+static const struct ddio_copied copied[] = {
+	{ .block = 0x123456789abc1, .disk = N32(2), .slot = N32(3) },
+	{ .block = 0x123456789abc4, .disk = N32(5), .slot = N32(6) },
+};
+static const struct ddio_msg_coll_copied coll_copied = { .group = BYTES16(1),
+							 .op = N64(2),
+							 .rank = 0x12345,
+							 .n = 2,
+							 .copied = (struct ddio_copied *)copied };
 
 /*
  * A node's counters

@@ -280,7 +280,7 @@ static void test_coll_start(void)
 	x.op = 0;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
 	x.op = 1;
-	x.flags = DDIO_COLL_FAMILIES << 1;
+	x.flags = DDIO_COLL_NO_SHARE << 1;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EPROTO);
 	x.flags = DDIO_COLL_SHORT;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);
@@ -431,6 +431,39 @@ static void test_coll_values(void)
 	CU_ASSERT_EQUAL(judge("coll_join", &join), -EINVAL);
 }
 
+static void test_share_values(void)
+{
+	struct ddio_msg_share share = { .writing = 1, .name = "x" };
+	struct ddio_msg_share_taken taken = { .writing = 1 };
+	struct ddio_slot_at at = { .len = DDIO_MAX_BLOCK, .flags = DDIO_SLOT_PACKED };
+	struct ddio_msg_coll_slots slots = { .op = 1, .n = 1, .at = &at };
+	struct ddio_copied one = { .block = DDIO_MAX_FILE / DDIO_MIN_BLOCK };
+	struct ddio_msg_coll_copied copied = { .op = 1, .n = 1, .copied = &one };
+
+	CU_ASSERT_EQUAL(judge("share", &share), 0);
+	share.writing = 2;
+	CU_ASSERT_EQUAL(judge("share", &share), -EINVAL);
+	share = (struct ddio_msg_share){ .name = "" };
+	CU_ASSERT_EQUAL(judge("share", &share), -EINVAL);
+	CU_ASSERT_EQUAL(judge("share_taken", &taken), 0);
+	taken.writing = 2;
+	CU_ASSERT_EQUAL(judge("share_taken", &taken), -EINVAL);
+	CU_ASSERT_EQUAL(judge("coll_slots", &slots), 0);
+	at.flags = 2;
+	CU_ASSERT_EQUAL(judge("coll_slots", &slots), -EPROTO);
+	at = (struct ddio_slot_at){ .len = DDIO_MAX_BLOCK + 1 };
+	CU_ASSERT_EQUAL(judge("coll_slots", &slots), -EMSGSIZE);
+	at.len = 0;
+	CU_ASSERT_EQUAL(judge("coll_slots", &slots), -EINVAL);
+	slots.n = 0;
+	CU_ASSERT_EQUAL(judge("coll_slots", &slots), -EINVAL);
+	CU_ASSERT_EQUAL(judge("coll_copied", &copied), 0);
+	one.block++;
+	CU_ASSERT_EQUAL(judge("coll_copied", &copied), -EMSGSIZE);
+	copied.n = 0;
+	CU_ASSERT_EQUAL(judge("coll_copied", &copied), -EINVAL);
+}
+
 static void test_group_values(void)
 {
 	struct ddio_msg_attach at = { .rank = 3, .size = 4 };
@@ -481,6 +514,7 @@ static const struct ut_case value_cases[] = {
 	{ "crowd_forms", test_crowd_forms },
 	{ "COLL_START", test_coll_start },
 	{ "collective messages", test_coll_values },
+	{ "shared buffers", test_share_values },
 	{ "group messages", test_group_values },
 	{ NULL, NULL },
 };

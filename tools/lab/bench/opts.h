@@ -32,7 +32,8 @@
 	DDIO_OPT("rotate", 0, OPT_FLAG, BENCH_AT(rotate), NULL, "each disk starts at another point of its list"), \
 	DDIO_OPT("satf", 0, OPT_FLAG, BENCH_AT(satf), NULL, "with DDs, shortest access time first"), \
 	DDIO_OPT("no-batch", 0, OPT_FLAG, BENCH_AT(no_batch), NULL, "send each Memput and Memget by itself"), \
-	DDIO_OPT("no-scatter", 0, OPT_FLAG, BENCH_AT(no_scatter), NULL, "send all data in messages, even within one machine"), \
+	DDIO_OPT("no-scatter", 0, OPT_FLAG, BENCH_AT(no_scatter), NULL, "the kernel module moves no data by itself"), \
+	DDIO_OPT("no-share", 0, OPT_FLAG, BENCH_AT(no_share), NULL, "share no buffers within one machine: send all data in messages"), \
 	DDIO_OPT("seed", 0, OPT_U64, BENCH_AT(seed), "N", "seed of layouts and contents (1)"), \
 	DDIO_OPT("offset", 0, OPT_SIZE, BENCH_AT(offset), "SIZE", "offset of the array in the file (as a .npy says)"), \
 	DDIO_OPT("no-verify", 0, OPT_FLAG, BENCH_AT(no_verify), NULL, "do not check every byte"), \

@@ -150,6 +150,7 @@ static void print_text(FILE *f, const struct bench_spec *s, const struct bench_s
 	X(sorted, r->report.sorted)               \
 	X(iops, r->report.iops)                   \
 	X(scattered, r->report.bytes_scattered)   \
+	X(shared, r->report.bytes_shared)         \
 	X(peak_permille, r->report.peak_share)    \
 	X(wait_join_ns, r->report.wait_join_ns)   \
 	X(wait_io_ns, r->report.wait_io_ns)       \

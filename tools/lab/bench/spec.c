@@ -340,6 +340,8 @@ int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec 
 		s->xfer_flags |= DDIO_XFER_NO_BATCH;
 	if (v->no_scatter)
 		s->xfer_flags |= DDIO_XFER_NO_SCATTER;
+	if (v->no_share)
+		s->xfer_flags |= DDIO_XFER_NO_SHARE;
 	if (!err)
 		err = parse_lists(v, s);
 	if (!err)

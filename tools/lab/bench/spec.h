@@ -14,7 +14,7 @@ struct bench_values {
 	uint64_t size, block, disk_size, cache, seed, offset;
 	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, satf, no_batch, fcfs,
 		calls;
-	bool no_scatter;
+	bool no_scatter, no_share;
 	/* Of --mount. */
 	const char *mount, *works;
 	uint64_t mount_size, request;

@@ -290,6 +290,9 @@ const struct group_user op_group_user = {
 /*
  * All operations of a session
  */
+/* For less, no I/O processor shares buffers. */
+#define SHARE_MIN (64u << 10)
+
 int transfers_init(struct ddio_session *session, const struct mover *const *methods)
 {
 	struct transfers *transfers = calloc(1, sizeof(*transfers));
@@ -297,6 +300,7 @@ int transfers_init(struct ddio_session *session, const struct mover *const *meth
 	if (!transfers)
 		return -ENOMEM;
 	transfers->methods = methods;
+	transfers->share_min = SHARE_MIN;
 	ddio_list_init(&transfers->ops);
 	session->transfers = transfers;
 	return 0;

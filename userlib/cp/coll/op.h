@@ -59,11 +59,13 @@ struct mover {
  * @methods: by enum ddio_method
  * @ops: every operation that was not waited for
  * @told_unpinned: the log says that memory cannot be pinned
+ * @share_min: bytes of a share for which buffers are shared
  */
 struct transfers {
 	const struct mover *const *methods;
 	struct ddio_list ops;
 	bool told_unpinned;
+	uint64_t share_min;
 };
 
 /**

@@ -9,31 +9,13 @@
 #ifndef DDIO_JOINT_H
 #define DDIO_JOINT_H
 
-#include "env/env.h"
+#include "env/local/mailbox.h"
 
 struct ddio_joint;
 struct ddio_membership;
 
-#define MAILBOX_NAME 64
-#define MAILBOX_TOKEN 16
-
-/**
- * struct ddio_mailbox - where joints are sent to; the caller owns the memory
- * @name: unique on this machine; empty: the mailbox is not open
- * @token: what a letter must contain; known only to the process that is to send one
- */
-struct ddio_mailbox {
-	int fd;
-	char name[MAILBOX_NAME];
-	uint8_t token[MAILBOX_TOKEN];
-};
-
-/* Return: 0 or -errno. */
-int ddio_mailbox_open(struct ddio_env *env, struct ddio_mailbox *box);
 /* Takes a joint that was sent with the right token.  -ENOENT: there is none; never waits. */
 int ddio_mailbox_take(struct ddio_mailbox *box, struct ddio_joint **joint);
-/* Harmless on a mailbox that is not open. */
-void ddio_mailbox_close(struct ddio_mailbox *box);
 
 /* Makes a joint with one reference; members 0 to @members - 1 may join it. */
 int ddio_joint_new(struct ddio_env *env, uint32_t members, struct ddio_joint **joint);

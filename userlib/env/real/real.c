@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+#include "env/local/mailbox.h"
 #include "env/real/priv.h"
 
 static void *real_thread(void *arg)
@@ -112,7 +113,7 @@ static const struct ddio_env_ops real_ops = {
 	.stream_connect = real_stream_connect,
 	.stream_attach = real_stream_attach,
 	.listen = real_listen,
-	.mailboxes = true,
+	.mail = &mail_sockets,
 };
 
 /**

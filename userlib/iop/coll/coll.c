@@ -252,6 +252,7 @@ static struct coll *coll_new(struct coll_to *to, struct coll_group *group)
 	coll->block_size = st->file.ref.block;
 	coll->begin_ns = ddio_env_now(coll->reactor->env);
 	ddio_list_init(&coll->asking);
+	coll_share_use(coll);
 	find_disks(coll);
 	ddio_list_add(&coll->link, &coll->reactor->colls);
 	ddio_list_add(&coll->group_link, &group->colls);
@@ -350,6 +351,7 @@ void coll_init(struct reactor *reactor)
 	ddio_list_init(&reactor->groups);
 	ddio_list_init(&reactor->colls);
 	ddio_list_init(&reactor->spare);
+	reactor->share_min = COLL_SHARE_MIN;
 }
 
 /**

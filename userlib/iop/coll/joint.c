@@ -10,8 +10,8 @@
 #include <string.h>
 #include "iop/coll/priv.h"
 
-/* Returns true if some disk of the node scatters.  Any reactor may ask: open disks do not change. */
-static bool some_disk_scatters(const struct ddio_iop *iop)
+/* Any reactor may ask: open disks do not change. */
+bool coll_some_disk_scatters(const struct ddio_iop *iop)
 {
 	uint32_t r, d;
 
@@ -33,7 +33,7 @@ static uint32_t joint_send(struct client *client, const struct ddio_msg_joint *j
 		snprintf(text, len, "the connection is no member of the group at reactor 0");
 		return DDIO_ST_INVALID;
 	}
-	if (!some_disk_scatters(reactor->iop)) {
+	if (!coll_some_disk_scatters(reactor->iop)) {
 		snprintf(text, len, "no disk of the node can scatter");
 		return DDIO_ST_UNSUPPORTED;
 	}

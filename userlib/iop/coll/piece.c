@@ -26,21 +26,6 @@ static struct coll_slot *find_slot(struct coll *coll, uint32_t disk, uint64_t fi
 	return NULL;
 }
 
-static struct coll_part *find_part(struct coll_slot *slot, uint32_t rank)
-{
-	uint32_t lo = 0, hi = slot->nparts;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (slot->part[mid].rank < rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < slot->nparts && slot->part[lo].rank == rank ? &slot->part[lo] : NULL;
-}
-
 /**
  * struct piece - a COLL_PIECE and what it answers
  * @over: the operation is over, which is no error
@@ -81,8 +66,8 @@ static int piece_find(struct client *client, const void *prefix, size_t prefix_l
 	if (p->over)
 		return 0;
 	p->slot = find_slot(p->coll, p->data.disk, p->data.block);
-	p->part = p->slot ? find_part(p->slot, p->m->rank) : NULL;
-	if (!p->part || !coll_writes(p->coll))
+	p->part = p->slot ? slot_part(p->slot, p->m->rank) : NULL;
+	if (!p->part || p->part->shared || !coll_writes(p->coll))
 		return piece_refused(client, p, "it was not asked for");
 	return 0;
 }

@@ -20,7 +20,13 @@ bool coll_plan(struct coll *coll);
 void coll_watch_begin(struct coll *coll);
 void coll_watch_end(struct coll *coll);
 
+/* share.c */
+/* Has the collective use shared buffers if some member has them. */
+void coll_share_use(struct coll *coll);
+
 /* joint.c */
+/* Returns true if some disk of the node scatters. */
+bool coll_some_disk_scatters(const struct ddio_iop *iop);
 /* Notes in the request which members have joined, before it is handed out. */
 void coll_req_join(struct coll_req *req, struct coll_group *group);
 
@@ -39,6 +45,9 @@ int coll_piece(struct client *client, const struct ddio_msg *msg, const void *pr
 int coll_abort(struct client *client, const struct ddio_msg *msg, const void *payload);
 int coll_joint(struct client *client, const struct ddio_msg *msg, const void *payload);
 int coll_join(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_share(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_share_taken(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_copied(struct client *client, const struct ddio_msg *msg, const void *payload);
 
 /*
  * What the service is told, see struct server_service.

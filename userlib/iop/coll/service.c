@@ -17,6 +17,9 @@ static const struct server_op handled[] = {
 	MESSAGE(COLL_ABORT, coll_abort),
 	MESSAGE(JOINT, coll_joint),
 	MESSAGE(COLL_JOIN, coll_join),
+	MESSAGE(SHARE, coll_share),
+	MESSAGE(SHARE_TAKEN, coll_share_taken),
+	MESSAGE(COLL_COPIED, coll_copied),
 };
 
 const struct server_service coll_service = {

@@ -87,15 +87,17 @@ static void check_owed(struct coll_slot *slot, uint64_t now)
 	struct coll *coll = slot->disk->coll;
 	uint32_t i;
 
-	for (i = 0; i < slot->nparts && slot->ask == ASK_ASKED; i++) {
+	for (i = 0; i < slot->nparts && coll->state == COLL_RUNNING; i++) {
 		struct coll_part *part = &slot->part[i];
 		struct coll_member *m;
 
-		if (part->owed == OWED_HERE)
+		if (part->owed == OWED_HERE || !(part->shared || coll_writes(coll)))
 			continue;
 		m = coll_group_member(coll->group, part->rank);
 		if (m && piece_late(slot, part, m, now))
-			member_late(coll, m, "sent what was asked of it");
+			member_late(coll, m,
+				    part->shared ? "copied what it was told of"
+						 : "sent what was asked of it");
 	}
 }
 
@@ -151,7 +153,7 @@ static void check_scatter(struct coll_disk *cd, uint64_t now)
 
 static void check_slot(struct coll_slot *slot, uint64_t now)
 {
-	if (slot->ask == ASK_ASKED && ddio_list_empty(&slot->asking))
+	if (slot_waits(slot))
 		check_owed(slot, now);
 	if (slot->state != SLOT_IDLE && slot->state != SLOT_SENDING)
 		check_disk(slot, now);

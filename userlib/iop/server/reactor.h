@@ -67,6 +67,8 @@ struct client {
  * @groups, @colls: the collective executor's groups and running collectives
  * @groups_by_id: struct coll_group, by identifier; @members: struct coll_member, by identifier and client
  * @checks: checks of records, one at a time: the first is under way
+ * @nshares: shared buffers of its groups, see iop/coll/core/share.h
+ * @share_min: bytes that a member must want of a collective to copy them by itself
  * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
  * @bounds: what clients may take, and have taken
  * @memory: bytes of buffers that the reactor holds, besides caches
@@ -84,6 +86,8 @@ struct reactor {
 	struct ddio_list checks;
 	struct ddio_hash groups_by_id, members;
 	struct ddio_list spare;
+	uint32_t nshares;
+	uint64_t share_min;
 	uint64_t spare_bytes;
 	uint64_t collectives, requests, refused;
 	uint64_t memory;

@@ -21,7 +21,7 @@ struct w_op {
 	bool ended;
 	char text[DDIO_MAX_TEXT];
 	struct ddio_msg_coll_done done[W_REACTORS];
-	uint32_t datas, wants, want_msgs, max_want;
+	uint32_t datas, wants, want_msgs, max_want, slots;
 	uint64_t *order; /* blocks in the order of their data, of rank 0 */
 	uint32_t norder;
 };
@@ -32,13 +32,16 @@ struct w_lane {
 	struct ddio_conn *conn;
 	bool ready, attached, closed;
 	uint32_t status;
+	struct ddio_shared *shared[2];
+	bool replied;
 	uint8_t *bulk;
 	struct iovec iov;
 };
 
 /**
  * struct w_member - one process
- * @mute: answers no WANT
+ * @mute: answers no WANT and no SLOTS
+ * @shares: has the reactors' buffers
  * @gone: one of its connections has ended
  * @twist: of its next piece: see enum w_twist
  */
@@ -49,7 +52,7 @@ struct w_member {
 	struct ddio_env *env;
 	struct w_lane lane[W_REACTORS];
 	struct w_op op[W_OPS];
-	bool mute, gone;
+	bool mute, gone, shares;
 	int twist;
 };
 
@@ -194,6 +197,88 @@ static int m_want(struct w_lane *lane, const struct ddio_msg *msg, const void *p
 	return 0;
 }
 
+/* Says that blocks were copied. */
+static inline void m_copied(struct w_lane *lane, struct ddio_msg_coll_copied *x)
+{
+	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_COPIED, .tag = x->op };
+	ssize_t len = ddio_put_coll_copied(NULL, 0, x);
+	uint8_t *buf = malloc(len);
+
+	ddio_put_coll_copied(buf, len, x);
+	ddio_conn_send(lane->conn, &msg, buf, len, NULL, 0, NULL);
+	free(buf);
+}
+
+struct m_slot_copy {
+	struct w_op *op;
+	uint8_t *block;
+	uint64_t lo;
+};
+
+static int m_slot_run(void *arg, const struct ddio_map_run *run)
+{
+	const struct m_slot_copy *sc = arg;
+
+	if (sc->op->write)
+		ddio_map_run_give(run, sc->block, sc->lo, sc->op->share);
+	else
+		ddio_map_run_take(run, sc->block, sc->lo, sc->op->share);
+	return 0;
+}
+
+static inline void m_slot(struct w_lane *lane, struct w_op *op, const struct ddio_slot_at *at)
+{
+	const struct ddio_shared *mem = lane->shared[op->write];
+	uint64_t lo = at->block * op->block, hi = lo + op->block;
+	uint32_t rank = lane->m->rank;
+	bool packed = at->flags & DDIO_SLOT_PACKED;
+	struct m_slot_copy sc = { .op = op, .lo = lo };
+
+	CU_ASSERT_FATAL(mem && at->offset + (packed ? at->len : op->block) <= ddio_shared_len(mem));
+	sc.block = (uint8_t *)ddio_shared_mem(mem) + at->offset;
+	CU_ASSERT_EQUAL(at->len, op->write ? ddio_map_put_size(op->map, rank, lo, hi)
+					   : ddio_map_msg_size(op->map, rank, lo, hi));
+	if (packed)
+		ddio_memmap_pack(op->memmap, lo, hi, true, sc.block, op->share);
+	else
+		ddio_map_runs_of(op->map, rank, lo, hi, op->write, m_slot_run, &sc);
+	op->moved += at->len;
+	op->slots++;
+	if (!rank && !op->write) {
+		op->order = realloc(op->order, (op->norder + 1) * sizeof(*op->order));
+		op->order[op->norder++] = at->block;
+	}
+}
+
+static int m_slots(struct w_lane *lane, const struct ddio_msg *msg, const void *payload)
+{
+	struct ddio_msg_coll_copied out = { .rank = lane->m->rank };
+	struct ddio_msg_coll_slots in;
+	struct w_op *op;
+	uint32_t i;
+
+	CU_ASSERT_EQUAL(ddio_get_coll_slots(payload, msg->length, &in), 0);
+	CU_ASSERT_EQUAL(in.handle, 1000 + lane->m->rank);
+	op = m_op(lane->m, in.op);
+	if (op && !op->ended && !lane->m->mute) {
+		memcpy(out.group, lane->m->g->id, sizeof(out.group));
+		out.op = in.op;
+		out.n = in.n;
+		out.copied = calloc(in.n, sizeof(*out.copied));
+		for (i = 0; i < in.n; i++) {
+			m_slot(lane, op, &in.at[i]);
+			out.copied[i] = (struct ddio_copied){ .block = in.at[i].block,
+							      .disk = in.at[i].disk,
+							      .slot = in.at[i].slot };
+		}
+		m_copied(lane, &out);
+		free(out.copied);
+		m_check_end(op, lane->m->w);
+	}
+	free(in.at);
+	return 0;
+}
+
 static int m_done(struct w_lane *lane, const struct ddio_msg *msg, const void *payload)
 {
 	struct ddio_msg_coll_done done;
@@ -270,6 +355,13 @@ static int m_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 		return m_data(lane, &d);
 	case DDIO_OP_COLL_WANT:
 		return m_want(lane, msg, payload);
+	case DDIO_OP_COLL_SLOTS:
+		return m_slots(lane, msg, payload);
+	case DDIO_OP_SHARE:
+	case DDIO_OP_SHARE_TAKEN:
+		lane->status = msg->status;
+		lane->replied = true;
+		return 0;
 	case DDIO_OP_COLL_DONE:
 		return m_done(lane, msg, payload);
 	default:
@@ -339,6 +431,68 @@ static inline uint32_t m_attach(struct w_lane *lane, uint32_t size)
 	return lane->status;
 }
 
+static bool m_has_replied(void *arg)
+{
+	struct w_lane *lane = arg;
+
+	return lane->replied || lane->closed;
+}
+
+/* Returns the status of the reply. */
+static inline uint32_t m_ask(struct w_lane *lane, uint32_t opcode, const void *buf, ssize_t len)
+{
+	struct ddio_msg msg = { .opcode = opcode, .tag = 1 };
+
+	CU_ASSERT(len > 0);
+	lane->replied = false;
+	ddio_conn_send(lane->conn, &msg, buf, len, NULL, 0, NULL);
+	CU_ASSERT(w_until(lane->m->w, m_has_replied, lane, 10 * SEC));
+	return lane->status;
+}
+
+/* Asks for the buffers that are shared, and takes them; returns the status of the reply. */
+static inline uint32_t m_share_ask(struct w_lane *lane, bool writing)
+{
+	struct ddio_msg_share x = { .writing = writing };
+	struct ddio_mailbox box;
+	uint32_t status;
+	uint8_t buf[128];
+
+	CU_ASSERT_EQUAL_FATAL(ddio_mailbox_open(lane->m->env, &box), 0);
+	memcpy(x.group, lane->m->g->id, sizeof(x.group));
+	memcpy(x.token, box.token, sizeof(x.token));
+	memcpy(x.name, box.name, sizeof(x.name));
+	status = m_ask(lane, DDIO_OP_SHARE, buf, ddio_put_share(buf, sizeof(buf), &x));
+	ddio_shared_free(lane->shared[writing]);
+	lane->shared[writing] = NULL;
+	CU_ASSERT_EQUAL(ddio_shared_take(&box, writing, &lane->shared[writing]),
+			status == DDIO_ST_OK ? 0 : -ENOENT);
+	ddio_mailbox_close(&box);
+	return status;
+}
+
+static inline uint32_t m_share_taken(struct w_lane *lane, bool writing)
+{
+	struct ddio_msg_share_taken x = { .writing = writing };
+	uint8_t buf[64];
+
+	memcpy(x.group, lane->m->g->id, sizeof(x.group));
+	return m_ask(lane, DDIO_OP_SHARE_TAKEN, buf, ddio_put_share_taken(buf, sizeof(buf), &x));
+}
+
+static inline void m_share(struct w_member *m)
+{
+	uint32_t r;
+	int writing;
+
+	m->shares = true;
+	for (r = 0; r < m->w->p.nreactors; r++)
+		for (writing = 0; writing < 2; writing++) {
+			CU_ASSERT_EQUAL(m_share_ask(&m->lane[r], writing), DDIO_ST_OK);
+			CU_ASSERT_EQUAL(m_share_taken(&m->lane[r], writing), DDIO_ST_OK);
+		}
+}
+
 static inline struct w_group *w_group_bare(struct coll_world *w, uint32_t n)
 {
 	struct w_group *g = calloc(1, sizeof(*g));
@@ -357,6 +511,7 @@ static inline struct w_group *w_group_bare(struct coll_world *w, uint32_t n)
 		m->rank = i;
 		snprintf(name, sizeof(name), "g%u.%u", w->ngroups, i);
 		m->env = ddio_sim_env(w->dw, name);
+		sim_local(m->env);
 		for (r = 0; r < w->p.nreactors; r++) {
 			m->lane[r].m = m;
 			m->lane[r].reactor = r;
@@ -378,6 +533,9 @@ static inline struct w_group *w_group_new(struct coll_world *w, uint32_t n)
 	for (i = 0; i < n; i++)
 		for (r = 0; r < w->p.nreactors; r++)
 			CU_ASSERT_EQUAL(m_attach(&g->m[i].lane[r], n), DDIO_ST_OK);
+	for (i = 0; w_shares && i < n; i++)
+		if (i % 4 != 3)
+			m_share(&g->m[i]);
 	return g;
 }
 
@@ -399,6 +557,9 @@ static inline void m_leave(struct w_member *m)
 		m->lane[r].conn = NULL;
 		free(m->lane[r].bulk);
 		m->lane[r].bulk = NULL;
+		ddio_shared_free(m->lane[r].shared[0]);
+		ddio_shared_free(m->lane[r].shared[1]);
+		m->lane[r].shared[0] = m->lane[r].shared[1] = NULL;
 	}
 	m->gone = true;
 }
@@ -432,6 +593,7 @@ static inline void w_conf(struct coll_world *w)
 	w->conf.ndisks = w->p.ndisks;
 	w->conf.disks = w->cdisk;
 	w->conf.timeout_ns = w->p.timeout_ns;
+	w->conf.share = true;
 	for (i = 0; i < w->p.ndisks; i++) {
 		static const char *const name[W_DISKS] = { "d0", "d1", "d2", "d3" };
 
@@ -489,7 +651,9 @@ static inline struct coll_world *w_new(const struct w_params *p)
 		r->env = ddio_sim_env(w->dw, i ? "reactor1" : "reactor0");
 		ddio_list_init(&r->clients);
 		bounds_init(&r->bounds);
+		sim_local(r->env);
 		coll_init(r);
+		r->share_min = 1;
 		r->disks = &w->disk[first];
 		r->ndisks = w->p.ndisks / w->p.nreactors;
 		for (d = 0; d < r->ndisks; d++)

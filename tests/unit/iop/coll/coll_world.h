@@ -23,9 +23,27 @@ struct w_group;
 /* The disks are given whole lists. */
 static bool w_streams;
 
+/* Three of four members share buffers with the reactors. */
+static bool w_shares;
+
 static int w_streams_on(void)
 {
 	w_streams = true;
+	w_shares = false;
+	return 0;
+}
+
+static int w_shares_on(void)
+{
+	w_streams = false;
+	w_shares = true;
+	return 0;
+}
+
+static int w_both_on(void)
+{
+	w_streams = true;
+	w_shares = true;
 	return 0;
 }
 
@@ -33,6 +51,16 @@ static int w_streams_on(void)
 static inline int w_ut_run(const char *name, const struct ut_suite *suites, size_t n)
 {
 	return ut_run_again(name, suites, n, ", feeds", w_streams_on);
+}
+
+/* Every suite also with shared buffers, in both ways. */
+static inline int w_ut_run_shared(const char *name, const struct ut_suite *suites, size_t n)
+{
+	static const struct ut_way ways[] = { { ", feeds", w_streams_on },
+					      { ", shared", w_shares_on },
+					      { ", shared, feeds", w_both_on } };
+
+	return ut_run_ways(name, suites, n, ways, 3);
 }
 
 /**
@@ -190,6 +218,12 @@ static int sv_message(void *ctx, const struct ddio_msg *msg, const void *payload
 		return coll_piece(&wc->c, msg, payload);
 	case DDIO_OP_COLL_ABORT:
 		return coll_abort(&wc->c, msg, payload);
+	case DDIO_OP_SHARE:
+		return coll_share(&wc->c, msg, payload);
+	case DDIO_OP_SHARE_TAKEN:
+		return coll_share_taken(&wc->c, msg, payload);
+	case DDIO_OP_COLL_COPIED:
+		return coll_copied(&wc->c, msg, payload);
 	default:
 		return -EPROTO;
 	}

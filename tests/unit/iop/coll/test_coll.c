@@ -88,5 +88,5 @@ int main(void)
 		{ "patterns", pattern_cases },
 	};
 
-	return w_ut_run("test_coll", suites, sizeof(suites) / sizeof(suites[0]));
+	return w_ut_run_shared("test_coll", suites, sizeof(suites) / sizeof(suites[0]));
 }

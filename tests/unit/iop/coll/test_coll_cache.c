@@ -327,5 +327,5 @@ int main(void)
 		{ "at once", once_cases },
 	};
 
-	return w_ut_run("test_coll_cache", suites, sizeof(suites) / sizeof(suites[0]));
+	return w_ut_run_shared("test_coll_cache", suites, sizeof(suites) / sizeof(suites[0]));
 }

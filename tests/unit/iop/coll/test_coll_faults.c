@@ -356,5 +356,5 @@ int main(void)
 		{ "disks", disk_cases },
 	};
 
-	return w_ut_run("test_coll_faults", suites, sizeof(suites) / sizeof(suites[0]));
+	return w_ut_run_shared("test_coll_faults", suites, sizeof(suites) / sizeof(suites[0]));
 }

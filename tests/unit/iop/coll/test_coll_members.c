@@ -63,33 +63,6 @@ static void test_writer_lost(void)
 	lost_sweep(DDIO_COLL_WRITE | DDIO_COLL_SYNC, 2, 8000, 197);
 }
 
-/* A member dies at any time. */
-static bool killed_at(uint64_t us, uint32_t flags)
-{
-	struct w_params p = {
-		.seed = us, .ndisks = 2, .nreactors = 1 + us % 2, .options = "delay_us=100"
-	};
-	struct fault x;
-	uint32_t status;
-
-	fault_new(&x, &p, flags);
-	x.op = w_start(&x.job);
-	w_run(x.w, us * 1000);
-	m_leave(&x.g->m[2]);
-	status = w_wait(x.g, x.op, 60 * SEC);
-	CU_ASSERT(status == DDIO_ST_OK || status == DDIO_ST_MEMBER_LOST);
-	if (status == DDIO_ST_OK && !(flags & DDIO_COLL_WRITE)) {
-		/* The member had its bytes before, or does not need them now. */
-		struct w_fill fill = { .image = x.f.image, .share = m_op(&x.g->m[0], x.op)->share };
-
-		w_bytes(x.g->map[x.op % W_OPS], 0, compare_byte, &fill);
-		CU_ASSERT_EQUAL(fill.wrong, 0);
-	}
-	w_run(x.w, 50 * MS);
-	fault_free(&x);
-	return status != DDIO_ST_OK;
-}
-
 static void test_killed(void)
 {
 	uint32_t n[2] = { 0 };

@@ -17,7 +17,7 @@ enum { BLOCK = 1024, BLOCKS = 4, DAMAGE = 0xbd };
  */
 static struct ddio_joint *a_joint(void)
 {
-	struct ddio_mailbox box = { .token = "no secret" };
+	struct ddio_mailbox box = { .ops = &mail_sockets, .token = "no secret" };
 	struct iovec iov = { .iov_base = box.token, .iov_len = sizeof(box.token) };
 	union {
 		struct cmsghdr align;

@@ -37,19 +37,25 @@ struct attach *attach_find(struct ddio_group *group, struct lane *lane)
 	return NULL;
 }
 
-void attach_box_close(struct attach *at)
+void attach_box_close(struct ddio_mailbox **box)
 {
-	if (at->box)
-		ddio_mailbox_close(at->box);
-	free(at->box);
-	at->box = NULL;
+	if (*box)
+		ddio_mailbox_close(*box);
+	free(*box);
+	*box = NULL;
 }
 
 static void attach_free(struct attach *at)
 {
+	int i;
+
 	ddio_list_del(&at->link);
-	attach_box_close(at);
+	attach_box_close(&at->box);
 	ddio_joint_put(at->joint);
+	for (i = 0; i < 2; i++) {
+		attach_box_close(&at->share[i].box);
+		ddio_shared_free(at->share[i].mem);
+	}
 	free(at);
 }
 

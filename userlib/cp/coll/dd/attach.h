@@ -7,12 +7,15 @@
 #include "cp/node/lane.h"
 #include "cp/node/request_set.h"
 #include "env/kernel/joint.h"
+#include "env/local/shared.h"
 
 /**
  * struct attach - @lane knows of @group, for as long as its connection lasts
  * @asked: reactor 0: was asked for the group's joint
  * @box: takes the joint while it is on its way; else NULL
  * @joint: the joint, or NULL if there is none
+ * @share: buffers that the reactor shares for reading and for writing, each with @asked: the reactor was asked for
+ *	them, and @fresh: it has not been told yet that they have come
  */
 struct attach {
 	struct ddio_list link;
@@ -21,6 +24,11 @@ struct attach {
 	bool asked;
 	struct ddio_mailbox *box;
 	struct ddio_joint *joint;
+	struct attach_share {
+		bool asked, fresh;
+		struct ddio_mailbox *box;
+		struct ddio_shared *mem;
+	} share[2];
 };
 
 /**
@@ -42,8 +50,8 @@ struct attach_job {
 
 /* NULL: @lane does not know of @group. */
 struct attach *attach_find(struct ddio_group *group, struct lane *lane);
-/* The joint has come, or is not waited for any more. */
-void attach_box_close(struct attach *at);
+/* What was to come to a mailbox has come, or is not waited for any more. */
+void attach_box_close(struct ddio_mailbox **box);
 void attach_begin(struct attach_job *job);
 
 #endif /* DDIO_CP_ATTACH_H */

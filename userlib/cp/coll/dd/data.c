@@ -76,9 +76,8 @@ static void *wire_scratch(struct dd_wire *wire, size_t len)
 	return wire->scratch;
 }
 
-/* Returns true if the block of the file lies on that disk, and the disk behind that lane. */
-static bool block_is_here(const struct ddio_op *op, const struct lane *lane, uint64_t block,
-			  uint32_t disk)
+bool dd_block_is_here(const struct ddio_op *op, const struct lane *lane, uint64_t block,
+		      uint32_t disk)
 {
 	const struct ddio_file_record *rec = &op->file->rec;
 	const struct cluster_disk *where;
@@ -96,7 +95,7 @@ static bool block_is_here(const struct ddio_op *op, const struct lane *lane, uin
  * Data may come before the verdict, which says where a read that may be short is cut.  A message is in
  * file order, so one that is cut is the beginning of the whole one.
  */
-static bool data_len_ok(const struct ddio_op *op, uint64_t len, uint64_t lo, uint64_t *hi)
+bool dd_read_len_ok(const struct ddio_op *op, uint64_t len, uint64_t lo, uint64_t *hi)
 {
 	uint64_t due = ddio_map_msg_size(op->map, op->rank, lo, *hi);
 
@@ -114,7 +113,7 @@ static int data_sink(struct dd_wire *wire, struct ddio_op *op, uint64_t block, u
 	struct dd *dd = op->priv;
 	int err;
 
-	if (!data_len_ok(op, len, lo, &hi))
+	if (!dd_read_len_ok(op, len, lo, &hi))
 		return -EPROTO;
 	err = blockset_add(&dd->seen, block);
 	if (err)
@@ -150,7 +149,7 @@ static int dd_data_bulk(struct lane *lane, const void *prefix, size_t prefix_len
 	if (!op)
 		return 0;
 	if (op->writing || memcmp(data.group, op->group->id, sizeof(data.group)) ||
-	    !block_is_here(op, lane, data.block, data.disk))
+	    !dd_block_is_here(op, lane, data.block, data.disk))
 		return -EPROTO;
 	err = data_sink(wire, op, data.block, bulk_len);
 	if (err)
@@ -315,7 +314,7 @@ static int want_take(struct lane *lane, struct ddio_op *op, const struct ddio_wa
 
 	if (!wire)
 		return -ENOMEM;
-	if (!block_is_here(op, lane, w->block, w->disk) ||
+	if (!dd_block_is_here(op, lane, w->block, w->disk) ||
 	    !ddio_map_put_size(op->map, op->rank, lo, hi))
 		return -EPROTO;
 	err = blockset_add(&dd->seen, w->block);

@@ -89,8 +89,10 @@ static void dd_run(struct ddio_op *op)
 	dd_reach_only(dd);
 	dd_check_end(op);
 	/* A block that cannot be sent ends the operation. */
-	if (yields)
+	if (yields) {
 		dd_data_go(session);
+		dd_copy_go(session);
+	}
 }
 
 static void dd_abort(struct ddio_op *op)
@@ -128,6 +130,7 @@ static void dd_stop(struct ddio_op *op)
 		dd_abort(op);
 	dd_join_end(dd);
 	dd_data_stop(op);
+	dd_copy_stop(op);
 	/* The watchdog gives up a lane that does not take what is being sent. */
 	for (i = 0; i < dd->nlanes && dd->sends; i++)
 		dd_lane_busy(&dd->lanes[i]);
@@ -158,6 +161,7 @@ static void dd_report(struct ddio_op *op)
 
 	op->report.iops = dd && dd->lanes && op->agreed ? dd_reach(dd) : 0;
 	op->report.requests = op->report.iops;
+	op->report.bytes_shared = dd ? dd->copied : 0;
 }
 
 const struct mover method_dd = {

@@ -49,7 +49,7 @@ static void joined(struct request_set *set)
 
 	if (!dd->may_scatter)
 		dd_join_end(dd);
-	op_prepared(dd->op);
+	dd_share_begin(dd);
 }
 
 static void pin_refused(const struct ddio_op *op, int err)
@@ -125,7 +125,7 @@ static void joints_known(struct request_set *set)
 	for (i = 0; i < dd->nnodes; i++) {
 		at = attach_of(dd, i);
 		if (at)
-			attach_box_close(at);
+			attach_box_close(&at->box);
 	}
 	memories_join(dd);
 }
@@ -159,7 +159,7 @@ void dd_join_begin(struct dd *dd)
 	uint32_t i;
 
 	if (!dd->lanes || !worth_it(dd->op)) {
-		op_prepared(dd->op);
+		dd_share_begin(dd);
 		return;
 	}
 	request_set_begin(&dd->joining, dd->op->session, "find the I/O processors on this machine",

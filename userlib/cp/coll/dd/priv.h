@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside the disk-directed method: dd.c has its phases, reach.c who takes part, start.c the request,
- * data.c the data, end.c what reactors say in the end; near.c lets I/O
- * processors on this machine move the data by themselves.
+ * data.c the data, end.c what reactors say in the end.  On one machine I/O processors move the data by
+ * themselves (near.c), or share buffers (share.c), from and to which this process copies (copy.c).
  */
 #ifndef DDIO_CP_DD_PRIV_H
 #define DDIO_CP_DD_PRIV_H
@@ -35,6 +35,7 @@ struct dd_lane {
  * @joining: requests to nodes before the start
  * @membership: of each node: this process's memory in the joint, else NULL
  * @may_scatter: there was such a membership
+ * @copied: of @moved, through shared buffers
  */
 struct dd {
 	struct ddio_op *op;
@@ -42,7 +43,7 @@ struct dd {
 	struct dd_lane *lanes;
 	uint32_t nlanes, nnodes, nasked;
 	uint32_t left;
-	uint64_t moved;
+	uint64_t moved, copied;
 	struct blockset seen;
 	uint32_t sends;
 	bool stopping, launched, may_scatter, reached;
@@ -91,6 +92,25 @@ void dd_data_stop(struct ddio_op *op);
 /* Sends what has waited for a verdict; operations may end by it. */
 void dd_data_go(struct ddio_session *session);
 
+/* Returns true if the block of the file lies on that disk, and the disk behind that lane. */
+bool dd_block_is_here(const struct ddio_op *op, const struct lane *lane, uint64_t block,
+		      uint32_t disk);
+/*
+ * Returns true if this process has @len bytes to read in the block from @lo to @*hi, which is moved to where a
+ * file ends within it.
+ */
+bool dd_read_len_ok(const struct ddio_op *op, uint64_t len, uint64_t lo, uint64_t *hi);
+
+/* share.c */
+/* Gets the buffers that I/O processors on this machine share; ends in op_prepared(). */
+void dd_share_begin(struct dd *dd);
+
+/* copy.c */
+/* Copies what has waited for a verdict. */
+void dd_copy_go(struct ddio_session *session);
+/* Forgets what waits for the operation. */
+void dd_copy_stop(struct ddio_op *op);
+
 /* end.c */
 /* Returns the DD operation that a message of a lane is for; NULL if it is over or none. */
 struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number);
@@ -98,7 +118,7 @@ struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number);
 void dd_check_end(struct ddio_op *op);
 
 /* near.c */
-/* Joins the memory to those I/O processors that are on this machine; ends in op_prepared(). */
+/* Joins the memory to those I/O processors that are on this machine; ends in dd_share_begin(). */
 void dd_join_begin(struct dd *dd);
 /* Makes the memory this process's alone again. */
 void dd_join_end(struct dd *dd);

@@ -102,6 +102,19 @@ static int start_send(struct lane *lane, uint64_t number, struct dd_start *start
 	return err;
 }
 
+/* Returns true if every node has the feature. */
+static bool nodes_have(const struct ddio_op *op, uint64_t feature)
+{
+	const struct dd *dd = op->priv;
+	uint32_t i;
+
+	for (i = 0; i < dd->nnodes; i++)
+		if (dd->lanes[i].lane->state == LANE_READY &&
+		    !(ddio_conn_features(dd->lanes[i].lane->conn) & feature))
+			return false;
+	return true;
+}
+
 static uint32_t start_flags(const struct ddio_op *op)
 {
 	uint32_t flags = 0;
@@ -122,20 +135,9 @@ static uint32_t start_flags(const struct ddio_op *op)
 		flags |= DDIO_COLL_SHORT;
 	if (ddio_map_overlaps(op->whole))
 		flags |= DDIO_COLL_OVERLAP;
+	if (op->flags & DDIO_XFER_NO_SHARE && nodes_have(op, DDIO_FEATURE_SHARE))
+		flags |= DDIO_COLL_NO_SHARE;
 	return flags;
-}
-
-/* Returns true if every node has the feature. */
-static bool nodes_have(const struct ddio_op *op, uint64_t feature)
-{
-	const struct dd *dd = op->priv;
-	uint32_t i;
-
-	for (i = 0; i < dd->nnodes; i++)
-		if (dd->lanes[i].lane->state == LANE_READY &&
-		    !(ddio_conn_features(dd->lanes[i].lane->conn) & feature))
-			return false;
-	return true;
 }
 
 /* The descriptions one by one, for nodes that do not know families. */

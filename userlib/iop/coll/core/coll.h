@@ -103,6 +103,7 @@ enum coll_state {
  * @told: COLL_DONE was sent
  * @io: disk requests, granted locks and commits under way; @sends: messages that refer to buffers
  * @asking: slots whose members have to be asked
+ * @share: where its buffers are, if members on this machine have it; else NULL
  * @nslots: of all its disks
  * @index, @msgs: scratch by rank: part of the block at hand, its message
  * @scattered: by rank: bytes that went through the joint; NULL without one
@@ -122,6 +123,7 @@ struct coll {
 	uint64_t timeout_ns, begin_ns;
 	uint64_t io, sends;
 	struct ddio_list asking;
+	struct coll_share *share;
 	uint32_t block_size;
 	uint32_t ndisks;
 	struct coll_disk *disk;

@@ -78,6 +78,8 @@ void coll_group_release(struct coll_group *group)
 	for (i = 0; i < chunks(group->size); i++)
 		free(group->chunk[i]);
 	ddio_joint_put(group->joint);
+	coll_share_free(group->share[0]);
+	coll_share_free(group->share[1]);
 	free(group);
 }
 
@@ -143,8 +145,12 @@ int coll_member_new(struct coll_group *group, struct client *client,
 void coll_member_free(struct coll_member *m)
 {
 	struct coll_group *group = m->group;
+	int i;
 
 	group->chunk[m->rank / COLL_CHUNK][m->rank % COLL_CHUNK] = NULL;
+	for (i = 0; i < 2; i++)
+		if (m->shares[i])
+			group->share[i]->takers--;
 	group->n--;
 	ddio_list_del(&m->client_link);
 	ddio_hash_del(&group->reactor->members, &m->node);

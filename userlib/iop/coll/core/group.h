@@ -7,6 +7,7 @@
 #define DDIO_COLL_GROUP_H
 
 #include "env/kernel/joint.h"
+#include "iop/coll/core/share.h"
 #include "iop/coll/core/verdict.h"
 #include "iop/server/reactor.h"
 
@@ -21,6 +22,7 @@
  * @tx_queued: when the watch last saw output of the connection waiting
  * @piece_ns: when its last COLL_PIECE was complete
  * @joined_op: the last operation for which its memory is in the group's joint
+ * @shares: it has the group's buffers for reading, for writing
  */
 struct coll_member {
 	struct client *client;
@@ -32,6 +34,7 @@ struct coll_member {
 	uint64_t tx_seen, tx_since, tx_queued;
 	uint64_t piece_ns;
 	uint64_t joined_op;
+	bool shares[2];
 };
 
 /**
@@ -40,6 +43,7 @@ struct coll_member {
  * @lost: a rank that was attached and whose connection ended, or COLL_NOBODY
  * @running: collectives on @colls
  * @joint: on reactor 0: where members on this machine join their memory; NULL until one asks
+ * @share: buffers for reading, for writing; NULL until a member asks
  * @last_start: on reactor 0: the highest number of an operation that it was asked for
  * @last_op: the highest number of an operation that began here
  * @early: a ring of operations that were aborted before they began; @nearly counts them
@@ -54,6 +58,7 @@ struct coll_group {
 	uint32_t lost;
 	uint32_t running;
 	struct ddio_joint *joint;
+	struct coll_share *share[2];
 	uint64_t last_start, last_op;
 	struct ddio_list colls; /* struct coll.group_link */
 	struct early {

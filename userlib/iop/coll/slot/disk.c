@@ -2,7 +2,6 @@
 /* One disk's part of a collective: its slots, and how its blocks are moved: scattered first, then the others. */
 #include <errno.h>
 #include <stdlib.h>
-#include "iop/coll/core/pool.h"
 #include "iop/coll/slot/slot.h"
 
 static size_t buffer_stride(const struct coll_disk *cd)
@@ -11,16 +10,6 @@ static size_t buffer_stride(const struct coll_disk *cd)
 	size_t size = cd->coll->block_size;
 
 	return align > 1 ? (size + align - 1) / align * align : size;
-}
-
-static void *buffers_new(struct coll_disk *cd)
-{
-	return coll_buffer_get(cd->coll->reactor, cd->stride * cd->nslots);
-}
-
-static void buffers_free(struct coll_disk *cd, void *buf)
-{
-	coll_buffer_put(cd->coll->reactor, buf, cd->stride * cd->nslots);
 }
 
 static uint32_t slots_wanted(const struct coll_disk *cd)
@@ -45,11 +34,11 @@ int coll_disk_buffers(struct coll_disk *cd)
 		return 0;
 	cd->stride = buffer_stride(cd);
 	cd->nslots = n;
-	cd->bufs = buffers_new(cd);
+	cd->bufs = coll_disk_memory(cd, &cd->buf_area);
 	cd->slot = cd->bufs ? calloc(n, sizeof(*cd->slot)) : NULL;
 	if (!cd->slot) {
 		/* Better no slot than one that was not initialized. */
-		buffers_free(cd, cd->bufs);
+		coll_disk_memory_free(cd, cd->bufs, &cd->buf_area);
 		cd->bufs = NULL;
 		cd->nslots = 0;
 		return -ENOMEM;
@@ -73,8 +62,8 @@ void coll_disk_free(struct coll_disk *cd)
 	coll_scatter_free(cd);
 	if (cd->bufs)
 		cd->disk->coll_buffers -= cd->nslots;
-	buffers_free(cd, cd->bufs);
-	buffers_free(cd, cd->msgs);
+	coll_disk_memory_free(cd, cd->bufs, &cd->buf_area);
+	coll_disk_memory_free(cd, cd->msgs, &cd->msg_area);
 	for (i = 0; i < cd->nslots; i++)
 		free(cd->slot[i].part);
 	free(cd->slot);
@@ -127,6 +116,7 @@ static void slot_stop(struct coll_slot *slot)
 	for (i = 0; slot->ask == ASK_ASKED && i < slot->nparts; i++)
 		if (slot->part[i].owed == OWED_COMING)
 			coll_group_discard(cd->coll->group, slot->part[i].rank);
+	slot_share_stop(slot);
 	ddio_list_del(&slot->asking);
 	slot->ask = ASK_NONE;
 	if (slot->state != SLOT_LOCKING)

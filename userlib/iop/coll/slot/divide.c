@@ -102,6 +102,21 @@ int slot_divide(struct coll_slot *slot, const struct coll_block *block)
 	return 0;
 }
 
+struct coll_part *slot_part(struct coll_slot *slot, uint32_t rank)
+{
+	uint32_t lo = 0, hi = slot->nparts;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (slot->part[mid].rank < rank)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < slot->nparts && slot->part[lo].rank == rank ? &slot->part[lo] : NULL;
+}
+
 /* Without batching, every contiguous piece of a message would be a Memput or Memget of its own. */
 void coll_charge_part(struct coll *coll, enum ddio_work work, const struct coll_part *part)
 {

@@ -19,6 +19,7 @@ static void read_here(struct coll_slot *slot)
 		coll_fail_memory(slot->disk->coll);
 		return;
 	}
+	slot_offer(slot);
 	read_send(slot);
 }
 
@@ -82,6 +83,8 @@ static int64_t pack(struct coll_slot *slot)
 	for (end = slot->sent; end < slot->nparts; end++) {
 		struct coll_part *part = &slot->part[end];
 
+		if (part->shared)
+			continue;
 		part->direct = contiguous(part);
 		part->where = part->direct ? part->first : used;
 		if (part->direct)
@@ -154,7 +157,7 @@ static int send_part(struct coll_slot *slot, const struct coll_part *part)
 	return 0;
 }
 
-/* Sends more of the block, or takes the next one; everything sent before has left. */
+/* Sends more of the block, or takes the next one if all is copied, too; everything sent before has left. */
 static void read_send(struct coll_slot *slot)
 {
 	struct coll *coll = slot->disk->coll;
@@ -162,13 +165,15 @@ static void read_send(struct coll_slot *slot)
 	int err = 0;
 
 	if (slot->sent == slot->nparts) {
-		slot_read_next(slot);
+		if (!slot->owed)
+			slot_read_next(slot);
 		return;
 	}
 	slot_enter(slot, SLOT_SENDING);
 	end = pack(slot);
 	while (!err && slot->sent < end) {
-		err = send_part(slot, &slot->part[slot->sent]);
+		if (!slot->part[slot->sent].shared)
+			err = send_part(slot, &slot->part[slot->sent]);
 		if (!err)
 			slot->sent++;
 	}
@@ -176,8 +181,14 @@ static void read_send(struct coll_slot *slot)
 		coll_fail_lost(coll, slot->part[slot->sent].rank);
 	else if (err || end < 0)
 		coll_fail_memory(coll);
-	if (!slot->sends)
+	if ((err || end < 0) && !slot->sends)
 		slot_enter(slot, SLOT_IDLE);
+}
+
+static void read_copied(struct coll_slot *slot)
+{
+	if (!slot->sends)
+		read_send(slot);
 }
 
 static void read_begin(struct coll_disk *cd)
@@ -198,6 +209,7 @@ const struct slot_ops slot_read_ops = {
 	.begin = read_begin,
 	.locked = read_locked,
 	.moved = read_moved,
+	.copied = read_copied,
 	.go = read_go,
 	.feed = feed_read,
 	.scatter = &scatter_read_ops,

@@ -43,7 +43,7 @@ uint8_t *slot_msg(struct coll_slot *slot)
 	struct coll_disk *cd = slot->disk;
 
 	if (!cd->msgs)
-		cd->msgs = coll_buffer_get(cd->coll->reactor, cd->stride * cd->nslots);
+		cd->msgs = coll_disk_memory(cd, &cd->msg_area);
 	return cd->msgs ? cd->msgs + (slot - cd->slot) * cd->stride : NULL;
 }
 

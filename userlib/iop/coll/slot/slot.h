@@ -45,6 +45,7 @@ enum owed {
  * @pieces: contiguous ones, for the account
  * @where: when writing: offset in the block buffer (@direct), else in the message buffer
  * @direct: received straight into place
+ * @shared: the member copies it by itself, from the block, to its place, or packed to @where
  */
 struct coll_part {
 	uint32_t rank;
@@ -53,7 +54,7 @@ struct coll_part {
 	uint32_t pieces;
 	uint32_t where;
 	enum owed owed;
-	bool direct;
+	bool direct, shared;
 	struct iovec iov;
 };
 
@@ -82,7 +83,8 @@ struct coll_block {
  * @merge: write: the block keeps bytes that nobody sends
  * @straight: write: some of its pieces go straight into the block buffer
  * @part: by rank, of @next (write) or @at (read)
- * @sent: parts asked for, or given to connections; @owed: parts not here
+ * @sent: read: parts given to connections; @told: parts that members were asked or told of; @owed: parts
+ *	that they have not sent or copied
  * @sends: connections that have not let go yet
  * @doubt: the commit that it waits for while it is DOUBTING
  * @asking: in coll->asking until it is in a WANT message
@@ -99,7 +101,7 @@ struct coll_slot {
 	bool held, merge, straight;
 	uint8_t *buf;
 	struct coll_part *part;
-	uint32_t nparts, cap, sent, owed;
+	uint32_t nparts, cap, sent, told, owed;
 	uint32_t sends;
 	struct ddio_send send;
 	struct ddio_disk_req req;
@@ -114,6 +116,7 @@ struct coll_slot {
  * @begin: the slots of a disk take their first blocks
  * @locked: the slot's block is locked in the cache
  * @moved: the disk has moved the slot's block; slot->req says what it did
+ * @copied: the last member has copied its part of the slot's block
  * @go: something at the disk has ended: begins whatever can begin now, and hands it to the disk
  * @feed: gives the disk its whole list, and sets its source: 0, or -errno with nothing changed
  * @scatter: how blocks go past the slots
@@ -122,6 +125,7 @@ struct slot_ops {
 	void (*begin)(struct coll_disk *cd);
 	void (*locked)(struct coll_slot *slot);
 	void (*moved)(struct coll_slot *slot);
+	void (*copied)(struct coll_slot *slot);
 	void (*go)(struct coll_disk *cd);
 	int (*feed)(struct coll_disk *cd);
 	const struct scatter_ops *scatter;
@@ -196,6 +200,7 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * @stride: of buffers
  * @bufs: of blocks
  * @msgs: of packed messages, allocated when first needed
+ * @buf_area, @msg_area: where they are among the shared buffers; @buf_area.len 0: they are not
  * @scatter: while blocks go straight to members; all others come afterwards
  * @progress_ns: when a request or a lock's wait last ended
  */
@@ -217,6 +222,7 @@ struct coll_disk {
 	size_t stride;
 	uint8_t *bufs;
 	uint8_t *msgs;
+	struct share_area buf_area, msg_area;
 	struct feed feed;
 	struct coll_scatter *scatter;
 	struct commit commit;
@@ -233,6 +239,12 @@ void coll_disk_run(struct coll_disk *cd);
 void coll_disk_stop(struct coll_disk *cd);
 /* Returns true if every block was moved. */
 bool coll_disk_idle(const struct coll_disk *cd);
+
+/* memory.c */
+/* Returns memory for all slots of the disk; @area: where it is among the shared buffers, if it is. */
+void *coll_disk_memory(struct coll_disk *cd, struct share_area *area);
+/* @buf: NULL is harmless. */
+void coll_disk_memory_free(struct coll_disk *cd, void *buf, struct share_area *area);
 
 /* slot.c */
 void slot_init(struct coll_disk *cd, struct coll_slot *slot);
@@ -267,12 +279,29 @@ void coll_fail_gone(struct coll_slot *slot);
 /* divide.c */
 /* Fills in the parts of a block: 0 or -ENOMEM. */
 int slot_divide(struct coll_slot *slot, const struct coll_block *block);
+/* Returns the part of a rank, or NULL. */
+struct coll_part *slot_part(struct coll_slot *slot, uint32_t rank);
 /* Charges one member's part of a block as Memputs or Memgets. */
 void coll_charge_part(struct coll *coll, enum ddio_work work, const struct coll_part *part);
+
+/* share.c */
+/* Returns true if the member copies its bytes of the disk's blocks by itself. */
+bool slot_shares(const struct coll_slot *slot, uint32_t rank);
+/* read: marks the parts that members copy by themselves, and counts them as owed. */
+void slot_offer(struct coll_slot *slot);
+/* Returns true if members were told of the block in the slot, or asked for it, and owe something. */
+bool slot_waits(const struct coll_slot *slot);
+/* The slot is given up: nobody may use buffers again that somebody may still write to. */
+void slot_share_stop(const struct coll_slot *slot);
 
 /* ask.c */
 /* Asks for pieces where that is due; the questions go out with the turn. */
 void coll_ask(struct coll_disk *cd);
+
+/* tell.c */
+/* Has the slot's members asked, or told, in this turn. */
+void slot_tell(struct coll_slot *slot);
+/* Sends each member one message for all the slots of this turn. */
 void coll_ask_flush(struct coll *coll);
 
 /* feed.c */

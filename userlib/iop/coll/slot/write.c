@@ -172,6 +172,12 @@ static void write_moved(struct coll_slot *slot)
 	}
 }
 
+/* All other pieces have come before, or @slot->owed would count them. */
+static void write_copied(struct coll_slot *slot)
+{
+	slot->ask = ASK_READY;
+}
+
 static struct coll_slot *slot_due(struct coll_disk *cd)
 {
 	uint32_t i;
@@ -203,6 +209,7 @@ const struct slot_ops slot_write_ops = {
 	.begin = coll_ask,
 	.locked = write_locked,
 	.moved = write_moved,
+	.copied = write_copied,
 	.go = write_go,
 	.feed = feed_write,
 	.scatter = &scatter_write_ops,

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+# Buffers shared by the I/O processors and the processes of one machine: every pattern moves the same bytes with them as by
+# TCP, what was moved which way is said, whoever dies or stops in the middle holds up nobody, and a process that looks into
+# its descriptors finds no way to write to what it reads.
+. "$(dirname "$0")/lib.sh"
+crowd=$helpers/crowd
+bound=$((15000 * DDIO_PATIENCE)) # ms: timeouts below are 3 s
+all=ra,rn,rb,rc,rnn,rnb,rnc,rbn,rbb,rbc,rcn,rcb,rcc,wn,wb,wc,wnn,wnb,wnc,wbn,wbb,wbc,wcn,wcb,wcc
+
+check "start" start_cluster c --iops 2 --engine mem --block-size 8K --timeout-ms 3000
+
+# bench OPTIONS...: rows "pattern record bytes shared verified" of disk-directed runs
+bench() {
+	"$build/ddio" bench -q -n 4 -s 2M -m dd,dds -p "$all" --csv "$@" 2>"$dir/said" | awk -F, '
+		$2 == "pattern" { for (i = 1; i <= NF; i++) c[$i] = i }
+		c["shared"] && $2 != "pattern" { print $2, $3, $c["bytes"], $c["shared"], $c["verified"] }'
+}
+# One process has all in rn, wn, rnn and wnn; elsewhere each has a fourth, and with ra all of it.
+right() {
+	awk -v on="$1" '{ want = $1 == "ra" || $1 ~ /^[rw]nn?$/ ? $3 : $3 / 4
+		if (!$5 || $4 != on * want) { print "# " $0; bad = 1 } }
+		END { exit bad || NR != '"$2"' }' "$dir/rows"
+}
+for record in 8 8192; do
+	bench -r $record >"$dir/rows"
+	check "records of $record: all through shared buffers, every byte verified" right 1 50
+	bench -r $record --no-share >"$dir/rows"
+	check "records of $record, --no-share: none, every byte verified" right 0 50
+done
+
+whole() {
+	"$crowd" -n 4 -s 4194304 -w >"$dir/out" 2>&1
+	check "a file of 4 MB" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
+}
+# judge WHAT ERRNO MIN: at least MIN processes fail, all with ERRNO, in time, and name rank 2
+judge() {
+	check "$1: at least $3 processes fail" [ "$(grep -c ' err ' "$dir/out")" -ge "$3" ]
+	check "$1: all with the same error" [ "$(grep -o ' err -[0-9]*' "$dir/out" | sort -u)" = " err -$2" ]
+	check "$1: rank 2 is named" grep -q "rank 2" "$dir/out"
+	check "$1: in bounded time" awk -v b=$bound '{ for (i = 1; i < NF; i++)
+		if ($i == "ms" && $(i + 1) > b) exit 1 }' "$dir/out"
+	check "$1: no wrong bytes" bash -c "! grep -q WRONG '$dir/out'"
+}
+whole
+for op in "" -w; do
+	for after in 50 150 400; do
+		"$crowd" -n 4 -c 20000 -s 4194304 $op -k kill -v 2 -a $after >"$dir/out" 2>&1
+		judge "killed after $after ms${op:+ (write)}" 103 3
+	done
+done
+whole
+"$crowd" -n 4 -c 20000 -s 4194304 -k stop -v 2 -a 200 >"$dir/out" 2>&1
+check "stopped: the others fail" [ "$(grep -c ' err ' "$dir/out")" -ge 3 ]
+check "stopped: rank 2 is named" grep -q "rank 2" "$dir/out"
+whole
+"$crowd" -n 4 -s 4194304 >"$dir/out" 2>&1
+check "and what it wrote is there" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
+
+# With "share = no" in its configuration a process shares with nobody.
+sed '/^\[cluster\]/a share = no' "$dir/c/ddio.conf" >"$dir/no.conf"
+bench -r 8192 --conf "$dir/no.conf" >"$dir/rows"
+check "share = no: none, every byte verified" right 0 50

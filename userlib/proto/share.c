@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Codecs of buffers that an I/O processor shares with members on its machine. */
+#include <stdlib.h>
+#include "proto/codec.h"
+
+enum { SLOT_AT_LEN = 32, COPIED_LEN = 16 };
+
+static inline void code_share(struct ddio_coder *c, struct ddio_msg_share *x)
+{
+	code_bytes(c, x->group, sizeof(x->group));
+	code_bytes(c, x->token, sizeof(x->token));
+	code_u32(c, &x->writing);
+	code_reserved(c, &x->reserved);
+	code_str(c, x->name, sizeof(x->name));
+	code_check(c, x->writing <= 1 && x->name[0] != '\0', -EINVAL);
+}
+CODEC(share, ddio_msg_share)
+
+static inline void code_share_taken(struct ddio_coder *c, struct ddio_msg_share_taken *x)
+{
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u32(c, &x->writing);
+	code_reserved(c, &x->reserved);
+	code_check(c, x->writing <= 1, -EINVAL);
+}
+CODEC(share_taken, ddio_msg_share_taken)
+
+/* Returns true if the largest file can have a block of this number. */
+static bool number_ok(uint64_t block)
+{
+	return block <= DDIO_MAX_FILE / DDIO_MIN_BLOCK;
+}
+
+static inline void code_slot_at(struct ddio_coder *c, struct ddio_slot_at *at)
+{
+	code_u64(c, &at->block);
+	code_u64(c, &at->offset);
+	code_u32(c, &at->disk);
+	code_u32(c, &at->len);
+	code_u32(c, &at->slot);
+	code_u32(c, &at->flags);
+	code_check(c, !(at->flags & ~DDIO_SLOT_PACKED), -EPROTO);
+	code_check(c, at->len > 0, -EINVAL);
+	code_check(c, number_ok(at->block) && at->len <= DDIO_MAX_BLOCK, -EMSGSIZE);
+}
+
+static inline void code_coll_slots(struct ddio_coder *c, struct ddio_msg_coll_slots *x)
+{
+	uint32_t i;
+
+	code_u64(c, &x->op);
+	code_u32(c, &x->handle);
+	code_u32(c, &x->n);
+	code_check(c, x->op && x->n, -EINVAL);
+	code_check(c, x->n <= DDIO_MAX_BATCH, -EMSGSIZE);
+	if (c->reading)
+		x->at = code_alloc(c, x->n, sizeof(*x->at), SLOT_AT_LEN);
+	for (i = 0; i < x->n && coder_ok(c); i++)
+		code_slot_at(c, &x->at[i]);
+}
+
+static void release_slots(struct ddio_msg_coll_slots *x)
+{
+	free(x->at);
+	x->at = NULL;
+	x->n = 0;
+}
+CODEC_OWNING(coll_slots, ddio_msg_coll_slots, release_slots)
+
+static inline void code_copied(struct ddio_coder *c, struct ddio_copied *copied)
+{
+	code_u64(c, &copied->block);
+	code_u32(c, &copied->disk);
+	code_u32(c, &copied->slot);
+	code_check(c, number_ok(copied->block), -EMSGSIZE);
+}
+
+static inline void code_coll_copied(struct ddio_coder *c, struct ddio_msg_coll_copied *x)
+{
+	uint32_t i;
+
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u64(c, &x->op);
+	code_u32(c, &x->rank);
+	code_u32(c, &x->n);
+	code_check(c, x->op && x->n, -EINVAL);
+	code_check(c, x->n <= DDIO_MAX_BATCH && x->rank < DDIO_MAX_MEMBERS, -EMSGSIZE);
+	if (c->reading)
+		x->copied = code_alloc(c, x->n, sizeof(*x->copied), COPIED_LEN);
+	for (i = 0; i < x->n && coder_ok(c); i++)
+		code_copied(c, &x->copied[i]);
+}
+
+static void release_copied(struct ddio_msg_coll_copied *x)
+{
+	free(x->copied);
+	x->copied = NULL;
+	x->n = 0;
+}
+CODEC_OWNING(coll_copied, ddio_msg_coll_copied, release_copied)
