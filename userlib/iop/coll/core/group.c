@@ -96,9 +96,11 @@ bool coll_group_complete(const struct coll_group *group, struct verdict *v)
 	}
 	for (r = 0; r < group->size && coll_group_member(group, r);)
 		r++;
-	verdict_set(v, DDIO_ST_INVALID, COLL_NOBODY,
-		    "only %u of the group's %u members are attached to reactor %u; rank %u is not",
-		    group->n, group->size, group->reactor->index, r);
+	/* A library sends no request before all are attached: since then this node was restarted, or has lost connections. */
+	verdict_set(
+		v, DDIO_ST_NODE_LOST, COLL_NOBODY,
+		"only %u of the group's %u members are attached to reactor %u; rank %u is not any more",
+		group->n, group->size, group->reactor->index, r);
 	return false;
 }
 
