@@ -14,6 +14,7 @@
 #                     KEPT=no  also machines whose inputs have not changed
 #   make check-user every test but the virtual machines
 #   make mutants F=userlib/map/memmap.c  changes of a source that its unit tests let pass
+#   make night      8,000 fresh seeds of faults in virtual time (SEEDS= another number)
 #   make check-vm   only the kernel modules' tests, in virtual machines with Debian's
 #                   kernels 6.1, 6.12 and the newest (K='6.1 7.x': only those)
 #   make check-vm-debug  the same on a kernel with KASAN, lockdep and fault injection

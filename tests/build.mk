@@ -111,9 +111,26 @@ $(FO)/tests/fuzz/make_corpus: $(FO)/tests/fuzz/make_corpus.o $(FO)/libddio-fuzz.
 
 -include $(shell find $(addprefix $(FO)/,fuse kmod tests tools userlib) -type f -name '*.d' 2>/dev/null)
 
+# The laboratory with a bug in it (tests/sim/plant.pl).  What is linked first is not taken from the library.
+$(O)/plants/%/plant.c: tests/sim/plant.pl FORCE
+	$(Q)mkdir -p $(@D); tests/sim/plant.pl $* $@
+
+$(O)/plants/%/ddio-lab: $(O)/plants/%/plant.o $(O)/ddio-lab
+	$(call say,LD,$@)
+	$(Q)$(LINK) $(FAST_LD) -o $@ $< $(call tool_obj,lab) $(TOOL_COMMON) $(O)/libddio-all.a $(LIBS)
+
+$(O)/plants/%/plant.o: $(O)/plants/%/plant.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
 include tests/vm/build.mk
 include tests/mpiio/build.mk
 include tests/quick.mk
+
+# Fresh seeds of simulated faults.
+.PHONY: night
+night: $(TOOL_TARGETS)
+	$(Q)tests/night.sh
 
 check-build:
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all perf-bins helper-bins example-bins mpiio-tests $(VM_BIN)

@@ -81,6 +81,44 @@ planted byte 'expected version'
 planted verdict ' says '
 planted hang 'hangs in\|took 40000 ms'
 
+# So are bugs in the I/O processor, by their names in plant.pl: within 200 of the seeds with which it passes.
+planted_inside() {
+	local lab=build/plants/$1/ddio-lab
+	if ! env -u MAKEFLAGS -u MAKELEVEL make -s "$lab" >"$log" 2>&1; then
+		cat "$log"
+		not_ok "no bug could be planted: $1"
+	elif "$lab" sim --faults --seeds 200 --first >"$log" 2>&1; then
+		not_ok "a planted bug was not found in 200 seeds: $1"
+	elif grep -q '^seed [0-9]*: round .* \(expected version\|returns 0, but\)' "$log"; then
+		ok "planted and found: $1: $(grep -m 1 '^seed' "$log")"
+	else
+		head -3 "$log"
+		not_ok "a planted bug was taken for another one: $1"
+	fi
+	find "$TMPDIR" -mindepth 1 -name 'ddio-sim.*' -exec rm -rf {} +
+}
+plants=$(tests/sim/plant.pl) || exit 2
+for p in $plants; do
+	planted_inside "$p"
+done
+
+# The shortest schedule with which one of them shows: a write, a sync, a loss of power, and a read.
+if build/plants/ack/ddio-lab sim --faults --seed 3 --minimize >"$log" 2>&1; then
+	not_ok "a seed that fails was said to pass"
+elif awk '/are left, after/ { rounds = $3; faults = $8; exit !(rounds <= 4 && faults == 1) }' "$log" &&
+	grep -q ' syncs f[0-2]: done$' "$log" && grep -q 'all I/O processors lose power' "$log" &&
+	tail -1 "$log" | grep -q 'expected version'; then
+	ok "the shortest schedule: $(head -1 "$log")"
+else
+	cat "$log"
+	not_ok "the shortest schedule is not that of an early answer"
+fi
+if [ "$(build/ddio sim --faults --seed 3 --minimize)" = "seed 3 passes: there is nothing to minimize" ]; then
+	ok "a seed that passes is not minimized"
+else
+	not_ok "a seed that passes was minimized"
+fi
+
 seeds build 1 1000
 # The power of single nodes and of all, in any order, and nothing else.
 seeds build 20001 200 --power

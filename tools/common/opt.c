@@ -5,7 +5,7 @@
 #include <string.h>
 #include "opt.h"
 
-#define OPT_MAX 48
+#define OPT_MAX 64
 
 static void opt_title(const struct opt_cmd *cmd, FILE *out)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The simulated world: the operations of an env. */
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include "sim/priv.h"
 
 #define WALL_OFFSET 1700000000000000000ULL /* wall-clock time at virtual time 0 */
@@ -50,6 +52,23 @@ static void sim_post(struct ddio_env *env, struct ddio_post *post)
 	proc->posts_end = &post->next;
 }
 
+/* A process that may make no file longer than nothing: its system calls fail, and whatever calls them sees that. */
+static void offload_work(const struct sim_proc *proc, struct ddio_offload *job)
+{
+	struct rlimit was, none;
+
+	if (!proc->offload_bad || getrlimit(RLIMIT_FSIZE, &was)) {
+		job->work(job->arg);
+		return;
+	}
+	none = was;
+	none.rlim_cur = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &none);
+	job->work(job->arg);
+	setrlimit(RLIMIT_FSIZE, &was);
+}
+
 /* Reports jobs that take no time and are done already. */
 static void offloads_told(struct sim_proc *proc)
 {
@@ -77,7 +96,7 @@ static void offload_step(struct sim_proc *proc)
 	struct ddio_offload *job = proc->offloads;
 
 	if (!proc->offload_end) {
-		job->work(job->arg);
+		offload_work(proc, job);
 		proc->offload_end = sim_now(proc) + sim_random(proc->sim) % proc->offload_ns;
 		sim_event(proc, &proc->offload_event, proc->offload_end);
 		return;
@@ -109,7 +128,7 @@ static void sim_offload(struct ddio_env *env, struct ddio_offload *job)
 	*proc->offloads_end = job;
 	proc->offloads_end = &job->next;
 	if (!proc->offload_ns)
-		job->work(job->arg);
+		offload_work(proc, job);
 	if (idle && proc->offload_ns)
 		offload_begin(proc);
 	else if (idle)

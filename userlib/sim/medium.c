@@ -138,8 +138,12 @@ static void image_flush(struct sim_image *image)
 /* A flush that fails loses what it was to keep: there is nothing dirty to be flushed next time. */
 static void image_forget(struct sim_image *image)
 {
+	const struct ddio_sim_medium_faults *how = &image->medium->how;
+
 	image_settle(image, image->now, image->stable);
 	image->medium->flush_failed = true;
+	if (how->forgot)
+		how->forgot(how->arg);
 }
 
 static int image_fault(struct sim_image *image, const struct ddio_disk_req *req)
@@ -148,7 +152,7 @@ static int image_fault(struct sim_image *image, const struct ddio_disk_req *req)
 
 	if (!how)
 		return 0;
-	if (how->bad_next) {
+	if (how->bad_next && (!how->bad_ops || how->bad_ops >> req->op & 1)) {
 		how->bad_next--;
 		if (req->op == DDIO_DISK_FLUSH)
 			image_forget(image);

@@ -186,6 +186,11 @@ void ddio_sim_break(struct ddio_env *env)
 	sim_streams_end(sim_proc_of(env), SIM_END_SOME);
 }
 
+void ddio_sim_fail_offload(struct ddio_env *env, bool bad)
+{
+	sim_proc_of(env)->offload_bad = bad;
+}
+
 void ddio_sim_set_offload(struct ddio_env *env, uint64_t ns)
 {
 	sim_proc_of(env)->offload_ns = ns;

@@ -191,6 +191,8 @@ void ddio_sim_break(struct ddio_env *env);
  * 0: at once.
  */
 void ddio_sim_set_offload(struct ddio_env *env, uint64_t ns);
+/* While @bad, no offloaded work of a process can write to a file: each attempt fails with -EFBIG. */
+void ddio_sim_fail_offload(struct ddio_env *env, bool bad);
 
 /*
  * Media: contents of disks that outlive the process that uses them.  A disk of the engines mem and
@@ -205,13 +207,17 @@ struct ddio_sim_medium;
  * @bad_first, @bad_end: bytes that can be neither read nor written
  * @bad_next: this many of the next requests fail; a flush that fails loses what
  *	has been written since the last one
+ * @bad_ops: the requests that @bad_next means, as bits (1 << DDIO_DISK_READ and so on); 0: all
  * @no_flush: a flush does nothing and reports success: a broken disk, for tests of tests
+ * @forgot: called with @arg when a flush has failed and lost what it was to keep, if not NULL
  */
 struct ddio_sim_medium_faults {
 	uint64_t delay_ns, jitter_ns;
 	uint64_t bad_first, bad_end;
-	uint32_t bad_next;
+	uint32_t bad_next, bad_ops;
 	bool no_flush;
+	void (*forgot)(void *arg);
+	void *arg;
 };
 
 /* Makes a medium full of zeros.  NULL: out of memory. */

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The simulated world: CPUs that do one thing at a time, and networks. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "env/disk/disk.h"
 #include "sim/sim.h"
 #include "tests/unit/lib/ut.h"
 
@@ -350,6 +354,119 @@ static void test_refused(void)
 	ddio_sim_free(sim);
 }
 
+/*
+ * Faults
+ */
+struct writer {
+	int fd;
+	ssize_t ret;
+	int err;
+	bool done;
+};
+
+static void writer_work(void *arg)
+{
+	struct writer *w = arg;
+
+	w->ret = write(w->fd, "x", 1);
+	w->err = errno;
+}
+
+static void writer_done(void *arg)
+{
+	((struct writer *)arg)->done = true;
+}
+
+/* Offloaded work fails where it writes, whether it takes time or not, and only while it is to. */
+static void test_offload_fails(void)
+{
+	char path[] = "/tmp/ddio-test-sim.XXXXXX";
+	struct ddio_sim *sim = ddio_sim_new(1);
+	struct ddio_env *env = ddio_sim_env(sim, "a");
+	uint32_t round;
+
+	for (round = 0; round < 4; round++) {
+		struct writer w = { .fd = round ? open(path, O_WRONLY) : mkstemp(path) };
+		struct ddio_offload job = { .work = writer_work, .done = writer_done, .arg = &w };
+
+		ddio_sim_set_offload(env, round < 2 ? 0 : 1000);
+		ddio_sim_fail_offload(env, round % 2);
+		ddio_env_offload(env, &job);
+		ddio_sim_run_for(sim, 5000);
+		CU_ASSERT(w.done);
+		CU_ASSERT_EQUAL(w.ret, round % 2 ? -1 : 1);
+		CU_ASSERT(!(round % 2) || w.err == EFBIG);
+		CU_ASSERT_EQUAL(write(w.fd, "y", 1), 1);
+		close(w.fd);
+	}
+	unlink(path);
+	ddio_sim_free(sim);
+}
+
+static void disk_done(struct ddio_disk_req *req)
+{
+	(*(uint32_t *)req->arg)++;
+}
+
+static int disk_do(struct ddio_sim *sim, struct ddio_disk *disk, enum ddio_disk_op op, void *buf)
+{
+	uint32_t done = 0;
+	struct ddio_disk_req req = { .op = op, .buf = buf, .done = disk_done, .arg = &done };
+
+	req.len = op == DDIO_DISK_FLUSH ? 0 : 512;
+	ddio_disk_submit(disk, &req);
+	ddio_disk_commit(disk);
+	ddio_sim_run_for(sim, 1000 * US);
+	CU_ASSERT_EQUAL(done, 1);
+	return req.status;
+}
+
+static void forgot(void *arg)
+{
+	(*(uint32_t *)arg)++;
+}
+
+/* Of the requests that are to fail only the kinds that are meant count, and a failed flush tells what it has lost. */
+static void test_medium_fails(void)
+{
+	static uint8_t a[512] __attribute__((aligned(4096))), b[512] __attribute__((aligned(4096)));
+	struct ddio_sim *sim = ddio_sim_new(1);
+	struct ddio_sim_medium *m = ddio_sim_medium_new(sim, "m", 1 << 16);
+	struct ddio_disk_spec spec = { .name = "m", .engine = "mem", .path = "m", .size = 1 << 16 };
+	uint32_t lost = 0;
+	struct ddio_sim_medium_faults how = { .bad_next = 1, .forgot = forgot, .arg = &lost };
+	struct ddio_disk *disk = NULL;
+	char err[200] = "";
+
+	CU_ASSERT_EQUAL_FATAL(
+		ddio_disk_open(ddio_sim_env(sim, "a"), &spec, &disk, err, sizeof(err)), 0);
+	memset(a, 7, sizeof(a));
+	how.bad_ops = 1u << DDIO_DISK_READ;
+	ddio_sim_medium_set(m, &how);
+	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_WRITE, a), 0);
+	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_FLUSH, NULL), 0);
+	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_READ, b), -EIO);
+	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_READ, b), 0);
+	CU_ASSERT(!memcmp(a, b, sizeof(a)));
+	memset(a, 8, sizeof(a));
+	how.bad_ops = 1u << DDIO_DISK_FLUSH;
+	ddio_sim_medium_set(m, &how);
+	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_WRITE, a), 0);
+	CU_ASSERT_EQUAL(lost, 0);
+	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_FLUSH, NULL), -EIO);
+	CU_ASSERT_EQUAL(lost, 1);
+	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_READ, b), 0);
+	CU_ASSERT_EQUAL(b[0], 7);
+	ddio_disk_close(disk);
+	ddio_sim_free(sim);
+}
+
+static const struct ut_case fault_tests[] = {
+	{ "offloaded work that cannot write", test_offload_fails },
+	{ "requests of one kind that fail, and what a flush loses", test_medium_fails },
+	{ 0 },
+};
+
 static const struct ut_case cpu_tests[] = {
 	{ "costs", test_costs },
 	{ "one thing at a time", test_one_thing_at_a_time },
@@ -371,6 +488,7 @@ int main(void)
 	const struct ut_suite suites[] = {
 		{ "cpu", cpu_tests },
 		{ "net", net_tests },
+		{ "faults", fault_tests },
 	};
 
 	return ut_run("sim", suites, sizeof(suites) / sizeof(suites[0]));

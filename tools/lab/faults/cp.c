@@ -52,7 +52,9 @@ static int call_end(struct faults_cp *cp, int ret)
 	if (call->ended - call->began > FAULTS_BOUND_NS)
 		faults_violated(cp->f, "cp%u: %s took %llu ms", cp->rank, cp->what,
 				(unsigned long long)ms);
-	faults_say(cp->f, "cp%u: %s: %d %s", cp->rank, cp->what, ret, call->text);
+	call->what = cp->what;
+	if (cp->f->spec.verbose)
+		faults_say(cp->f, "cp%u: %s: %d %s", cp->rank, cp->what, ret, call->text);
 	return ret;
 }
 
@@ -361,6 +363,53 @@ static void cp_own(struct faults_cp *cp)
 				(unsigned long long)e->len, (long long)n);
 }
 
+static void mix_cut(struct faults_cp *cp)
+{
+	const struct faults_round *r = &cp->f->round;
+
+	if (r->remove)
+		CALL(cp, "remove", ddio_remove(cp->session, cp->f->file[r->file].name));
+	else
+		CALL(cp, "set_size", ddio_set_size(cp->file[r->file], r->size));
+}
+
+/* The file is cut after the collective has begun and before it is waited for. */
+static void mix_coll(struct faults_cp *cp)
+{
+	const struct faults_xfer *x = &cp->f->round.x[0];
+	struct ddio_op *op = NULL;
+	struct ddio_report report;
+	struct ddio_transfer t;
+	struct ddio_part part;
+	uint32_t n;
+	int ret;
+
+	xfer_buffers(cp, 0);
+	xfer_describe(cp, 0, &t, &part, &report);
+	ret = ddio_start_write_all(cp->file[x->file], cp->group, &t, &op);
+	/* The transfer's call is the first one for all. */
+	cp->ncalls = 1;
+	if (cp->f->round.actor == cp->rank)
+		mix_cut(cp);
+	n = cp->ncalls;
+	cp->ncalls = 0;
+	CALL(cp, "wait", ret ? ret : ddio_wait(op));
+	cp->ncalls = n;
+}
+
+static void cp_mix(struct faults_cp *cp)
+{
+	const struct faults_round *r = &cp->f->round;
+
+	faults_sleep(cp, r->delay[cp->rank]);
+	if (!r->own)
+		mix_coll(cp);
+	else if (r->actor == cp->rank)
+		mix_cut(cp);
+	else
+		cp_own(cp);
+}
+
 /* Each process asks for the size; nothing changes it now. */
 static void cp_read_back(struct faults_cp *cp)
 {
@@ -387,7 +436,8 @@ static void fsck_line(void *arg, const char *line)
 {
 	struct faults_cp *cp = arg;
 
-	faults_say(cp->f, "fsck: %s", line);
+	if (cp->f->spec.verbose)
+		faults_say(cp->f, "fsck: %s", line);
 	snprintf(cp->problem, sizeof(cp->problem), "%s", line);
 }
 
@@ -447,6 +497,9 @@ void faults_cp_round(struct faults_cp *cp)
 		break;
 	case OP_READ_BACK:
 		cp_read_back(cp);
+		break;
+	case OP_MIX:
+		cp_mix(cp);
 		break;
 	default:
 		if (r->actor == cp->rank)

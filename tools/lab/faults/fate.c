@@ -3,11 +3,18 @@
 #include <stdio.h>
 #include "run.h"
 
-/* Timers of faults_after(): the next fault; restarts; the end of a process's or a disk's fault. */
+/* Timers of faults_after(): the next fault; restarts; the end of a process's or a disk's fault; a scene's loss of power. */
 enum { SLOT_NEXT, SLOT_IOP = 1, SLOT_PROC = SLOT_IOP + FAULTS_IOPS };
-enum { SLOT_DISK = SLOT_PROC + FAULTS_IOPS + FAULTS_CPS };
+enum { SLOT_DISK = SLOT_PROC + FAULTS_IOPS + FAULTS_CPS, SLOT_POWER = SLOT_DISK + FAULTS_DISKS };
 
 static void fate_next(struct faults *f, uint32_t slot);
+
+bool faults_left_out(struct faults *f)
+{
+	uint32_t n = f->result->faults++;
+
+	return f->spec.skip && n < FAULTS_SKIP && f->spec.skip->fault[n];
+}
 
 /* Return: how long a fault lasts: mostly short, sometimes longer than any timeout. */
 static uint64_t fate_while(struct faults *f)
@@ -69,7 +76,8 @@ static void proc_mended(struct faults *f, uint32_t slot)
 		f->cp_bad[proc - f->conf.iops] = false;
 		f->cp_faults++;
 	}
-	faults_say(f, "the network of process %u is good", proc);
+	if (!f->healed)
+		faults_say(f, "the network of process %u is good", proc);
 }
 
 static void disk_mended(struct faults *f, uint32_t slot)
@@ -78,8 +86,8 @@ static void disk_mended(struct faults *f, uint32_t slot)
 
 	faults_disk(f, slot - SLOT_DISK, &good);
 	f->shaky[slot - SLOT_DISK] = false;
-	f->losses[slot - SLOT_DISK]++;
-	faults_say(f, "d%u is good", slot - SLOT_DISK);
+	if (!f->healed)
+		faults_say(f, "d%u is good", slot - SLOT_DISK);
 	if (faults_disk_stopped(f, slot - SLOT_DISK))
 		iop_again(f, f->conf.node[slot - SLOT_DISK]);
 }
@@ -109,6 +117,16 @@ static void fate_net(struct faults *f, enum faults_kind kind)
 		faults_after(f, SLOT_PROC + proc, fate_while(f), proc_mended);
 }
 
+/* An I/O processor that is stopping cannot write to disks that fail what it has in memory. */
+static void stop_lost(struct faults *f, uint32_t iop)
+{
+	uint32_t d;
+
+	for (d = 0; d < f->conf.disks && !faults_iop_up(f, iop); d++)
+		if (f->conf.node[d] == iop && f->shaky[d])
+			faults_disk_lost(f, d);
+}
+
 static void fate_disk(struct faults *f, enum faults_kind kind)
 {
 	uint32_t disk = faults_pick(&f->fate_rng, 0, f->conf.disks - 1);
@@ -128,10 +146,8 @@ static void fate_disk(struct faults *f, enum faults_kind kind)
 		   : kind == FAULTS_BAD_DISK ? "has bad sectors"
 					     : "fails");
 	faults_disk(f, disk, &how);
-	if (kind != FAULTS_SLOW_DISK) {
-		faults_disk_lost(f, disk);
-		f->shaky[disk] = true;
-	}
+	f->shaky[disk] = kind != FAULTS_SLOW_DISK;
+	stop_lost(f, f->conf.node[disk]);
 	faults_after(f, SLOT_DISK + disk, fate_while(f), disk_mended);
 }
 
@@ -169,6 +185,9 @@ static void fate_iop(struct faults *f, enum faults_kind kind)
 					 : "is stopped");
 	if (kind == FAULTS_STOP) {
 		faults_iop_stop(f, iop);
+		if (f->records_bad[iop])
+			iop_lost(f, iop);
+		stop_lost(f, iop);
 		faults_after(f, SLOT_IOP + iop, fate_while(f), iop_restart);
 		return;
 	}
@@ -220,11 +239,13 @@ static void fate_next(struct faults *f, uint32_t slot)
 	if (f->healed || !f->conf.most || !f->conf.kinds)
 		return;
 	do
-		kind = faults_pick(&f->fate_rng, 0, FAULTS_KINDS - 1);
+		kind = faults_pick(&f->fate_rng, 0, FAULTS_RECORDS - 1);
 	while (!(f->conf.kinds >> kind & 1));
 	f->conf.most--;
-	f->result->kinds[kind]++;
-	fate_strike(f, kind);
+	if (!faults_left_out(f)) {
+		f->result->kinds[kind]++;
+		fate_strike(f, kind);
+	}
 	fate_wait(f);
 }
 
@@ -245,6 +266,7 @@ void faults_fate_heal(struct faults *f)
 
 	faults_say(f, "everything is repaired");
 	f->healed = true;
+	faults_fate_good(f);
 	for (i = 0; i < f->conf.iops + f->conf.cps; i++)
 		proc_mended(f, SLOT_PROC + i);
 	for (i = 0; i < f->conf.disks; i++)
@@ -253,13 +275,74 @@ void faults_fate_heal(struct faults *f)
 		iop_restart(f, SLOT_IOP + i);
 }
 
-void faults_fate_power(struct faults *f)
+void faults_fate_power(struct faults *f, uint32_t lose)
 {
 	uint32_t i;
 
 	for (i = 0; i < f->conf.iops; i++) {
-		faults_iop_crash(f, i, 1000);
+		if (!faults_iop_up(f, i))
+			continue;
+		faults_iop_crash(f, i, lose);
 		iop_lost(f, i);
 		faults_after(f, SLOT_IOP + i, FAULTS_MS, iop_restart);
 	}
+}
+
+static void power_now(struct faults *f, uint32_t slot)
+{
+	(void)slot;
+	if (f->healed)
+		return;
+	faults_say(f, "all I/O processors lose power, and %u of 1000 unflushed sectors",
+		   f->power_lose);
+	f->result->kinds[FAULTS_POWER]++;
+	faults_fate_power(f, f->power_lose);
+}
+
+void faults_fate_power_in(struct faults *f, uint64_t ns, uint32_t lose)
+{
+	if (faults_left_out(f))
+		return;
+	f->power_lose = lose;
+	faults_after(f, SLOT_POWER, ns, power_now);
+}
+
+void faults_fate_disk(struct faults *f, uint32_t disk, uint32_t n, uint32_t ops)
+{
+	const struct faults_disk how = { .bad_next = n, .bad_ops = ops };
+
+	if (faults_left_out(f))
+		return;
+	faults_say(f, "d%u: the next %u %s fail", disk, n,
+		   ops == FAULTS_READS	  ? "reads"
+		   : ops == FAULTS_WRITES ? "writes"
+					  : "flushes");
+	faults_disk(f, disk, &how);
+	f->shaky[disk] = true;
+	f->result->kinds[FAULTS_DISK_ERR]++;
+	stop_lost(f, f->conf.node[disk]);
+}
+
+void faults_fate_records(struct faults *f, uint32_t iop)
+{
+	if (!faults_iop_up(f, iop) || faults_left_out(f))
+		return;
+	faults_say(f, "io%u: commits of records fail", iop);
+	faults_records(f, iop, true);
+	f->records_bad[iop] = true;
+	f->result->kinds[FAULTS_RECORDS]++;
+}
+
+void faults_fate_good(struct faults *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->conf.iops; i++) {
+		if (f->records_bad[i] && faults_iop_up(f, i))
+			faults_records(f, i, false);
+		f->records_bad[i] = false;
+	}
+	for (i = 0; i < f->conf.disks; i++)
+		if (f->shaky[i])
+			disk_mended(f, SLOT_DISK + i);
 }

@@ -4,8 +4,11 @@
  * model that knows which bytes may be where.  All of it follows from the seed.
  *
  *   many.c      runs many seeds and prints what came of them
+ *   minimize.c  finds the shortest schedule with which a seed still fails
+ *   story.c     says in words what happened in a round
  *   faults.c    runs one seed
  *   plan.c      what the cluster is like, and what its processes do, round by round
+ *   scene.c     rounds that are made for one kind of mistake
  *   part.c      which cells of a file belong to which process
  *   view.c      the same cells as a view
  *   cp.c        a compute process: its calls, and what they returned

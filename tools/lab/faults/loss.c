@@ -59,6 +59,25 @@ void faults_dues_lost(struct faults *f, uint32_t iop)
 	}
 }
 
+void faults_dues_forgot(struct faults *f, uint32_t disk)
+{
+	uint32_t i, r;
+
+	for (i = 0; i < f->conf.files; i++) {
+		if (!(unsynced_disks(f, &f->file[i], f->conf.node[disk]) >> disk & 1))
+			continue;
+		for (r = 0; r < f->conf.cps; r++) {
+			struct faults_due *due = &f->cp[r].due[i];
+
+			if (!(due->disks >> disk & 1))
+				continue;
+			due->lost_ns = f->now(f);
+			if (!due->lost)
+				due->lost = f->round.number;
+		}
+	}
+}
+
 void faults_due_cell(struct faults *f, uint32_t rank, uint32_t i, uint32_t cell)
 {
 	uint32_t disk = faults_file_disk(&f->file[i], cell);
@@ -79,11 +98,12 @@ void faults_due_forget(struct faults *f, uint32_t rank, uint32_t i)
 	memset(&f->cp[rank].due[i], 0, sizeof(f->cp[rank].due[i]));
 }
 
-void faults_due_synced(struct faults *f, uint32_t rank, uint32_t i, int ret)
+void faults_due_synced(struct faults *f, uint32_t rank, uint32_t i, const struct faults_call *call)
 {
 	struct faults_due *due = &f->cp[rank].due[i];
+	bool within = due->lost_ns >= call->began && due->lost_ns <= call->ended;
 
-	if (!ret && due->lost && due->lost < f->round.number)
+	if (!call->ret && due->lost && (due->lost < f->round.number || within))
 		faults_violated(
 			f, "cp%u: a sync of %s returns 0, but what was lost in round %u was due",
 			rank, f->file[i].name, due->lost);

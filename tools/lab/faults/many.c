@@ -13,6 +13,7 @@
 #include "tools/common/cmd.h"
 #include "faults.h"
 #include "many.h"
+#include "minimize.h"
 
 #define REAL_SECONDS 300 /* bound on the real time of one run */
 #define JOBS 64
@@ -39,13 +40,14 @@ struct total {
 
 static const char *const plants[PLANTS] = { "none", "flush", "byte", "verdict", "hang" };
 static const char *const kinds[FAULTS_KINDS] = {
-	"power cut", "kill",	 "stop",      "process killed", "connections broken", "cut off",
-	"stall",     "slow net", "slow disk", "bad sectors",	"disk errors",
+	"power cut",	      "kill",	     "stop",	    "process killed",
+	"connections broken", "cut off",     "stall",	    "slow net",
+	"slow disk",	      "bad sectors", "disk errors", "commit errors",
 };
 
 static const char *const ops[OP_OVER] = {
-	"form",	  "collective", "two collectives", "independent", "sync",      "drop", "set size",
-	"remove", "barrier",	"pause",	   "power cut",	  "read back", "fsck",
+	"form",	  "collective", "two collectives", "independent", "sync",      "drop",	"set size",
+	"remove", "barrier",	"pause",	   "power cut",	  "read back", "mixed", "fsck",
 };
 
 static int plant_of(const char *name)
@@ -58,14 +60,19 @@ static int plant_of(const char *name)
 	return -EINVAL;
 }
 
+static struct faults_spec spec_of(const struct faults_many *many, int plant, uint64_t seed)
+{
+	return (struct faults_spec){ .seed = seed,
+				     .plant = plant,
+				     .rounds = many->rounds,
+				     .power = many->power,
+				     .verbose = many->verbose };
+}
+
 static void job_start(struct faults_job *job, const struct faults_many *many, int plant,
 		      uint64_t seed)
 {
-	struct faults_spec spec = { .seed = seed,
-				    .plant = plant,
-				    .rounds = many->rounds,
-				    .power = many->power,
-				    .verbose = many->verbose };
+	struct faults_spec spec = spec_of(many, plant, seed);
 
 	memset(job->result, 0, sizeof(*job->result));
 	job->seed = seed;
@@ -145,9 +152,32 @@ static void print_total(const struct total *t)
 	printf("\n%u passed, %u failed\n", t->passed, t->failed);
 }
 
+/* Runs the seeds, as many at a time as there are jobs. */
+static void seeds_run(const struct faults_many *many, int plant, struct faults_job *jobs,
+		      uint32_t n, struct total *t)
+{
+	uint32_t i, seeds = many->seeds, begun;
+
+	for (begun = 0; begun < seeds || t->passed + t->failed < begun;) {
+		if (many->first && t->failed)
+			seeds = begun;
+		for (i = 0; i < n && jobs[i].pid; i++)
+			;
+		if (i == n || begun >= seeds) {
+			job_wait(jobs, n, t, many->seeds == 1);
+			continue;
+		}
+		job_start(&jobs[i], many, plant, many->seed + begun++);
+		if (jobs[i].pid < 0) {
+			jobs[i].pid = 0;
+			t->failed++;
+		}
+	}
+}
+
 int faults_many(const struct faults_many *many)
 {
-	uint32_t n = many->jobs ? many->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), i, begun;
+	uint32_t n = many->jobs ? many->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), i;
 	int plant = many->plant ? plant_of(many->plant) : PLANT_NONE;
 	struct faults_result *res;
 	struct faults_job jobs[JOBS] = { 0 };
@@ -159,26 +189,20 @@ int faults_many(const struct faults_many *many)
 				   : "--seeds takes at least 1");
 		return EXIT_USAGE;
 	}
+	if (many->minimize) {
+		struct faults_spec spec = spec_of(many, plant, many->seed);
+
+		return faults_minimize(&spec);
+	}
 	if (n > JOBS)
 		n = JOBS;
 	res = mmap(NULL, n * sizeof(*res), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		   0);
 	if (res == MAP_FAILED)
 		return cmd_fail("sim", -errno, "cannot get memory");
-	for (begun = 0; begun < many->seeds || t.passed + t.failed < many->seeds;) {
-		for (i = 0; i < n && jobs[i].pid; i++)
-			;
-		if (i == n || begun == many->seeds) {
-			job_wait(jobs, n, &t, many->seeds == 1);
-			continue;
-		}
+	for (i = 0; i < n; i++)
 		jobs[i].result = &res[i];
-		job_start(&jobs[i], many, plant, many->seed + begun++);
-		if (jobs[i].pid < 0) {
-			jobs[i].pid = 0;
-			t.failed++;
-		}
-	}
+	seeds_run(many, plant, jobs, n, &t);
 	if (many->seeds > 1)
 		print_total(&t);
 	munmap(res, n * sizeof(*res));

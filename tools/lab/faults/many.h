@@ -11,12 +11,14 @@
  * @seed: the first; @seeds: how many
  * @plant: name or NULL
  * @power: only the power breaks
+ * @first: ends at the first seed that fails
+ * @minimize: looks for the shortest schedule of one seed
  */
 struct faults_many {
 	uint64_t seed;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
-	bool power, verbose;
+	bool power, verbose, first, minimize;
 };
 
 /* Runs the seeds and prints the results.  Return: an exit code. */

@@ -65,7 +65,7 @@ void faults_conf_make(struct faults *f)
 	c->rounds = f->spec.rounds ? f->spec.rounds : faults_pick(&f->rng, 6, 40);
 	conf_files(f);
 	/* A few kinds at a time find more bugs than all together. */
-	c->kinds = ddio_rand_next(&f->rng) & ddio_rand_next(&f->rng) & ((1u << FAULTS_KINDS) - 1);
+	c->kinds = ddio_rand_next(&f->rng) & ddio_rand_next(&f->rng) & ((1u << FAULTS_RECORDS) - 1);
 	if (f->spec.power)
 		c->kinds = 1u << FAULTS_POWER;
 	c->most = faults_pick(&f->rng, 1, 20);
@@ -75,6 +75,9 @@ void faults_conf_make(struct faults *f)
 	c->locked = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 4;
 	c->small = f->spec.seed % 3 == 1;
 	c->lax = f->spec.seed % 4 == 0 || f->spec.seed % 4 == 3;
+	c->aimed = !f->spec.power && (f->spec.seed % 5 == 0 || f->spec.seed % 5 == 3);
+	if (c->aimed)
+		faults_scene_conf(f);
 }
 
 /*
@@ -99,7 +102,7 @@ static void range_pick(struct faults *f, const struct faults_file *file, bool wr
 	*cells = faults_scale(&f->rng, 1, end - *first);
 }
 
-static void xfer_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
+void faults_plan_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 {
 	struct faults_file *target = &f->file[file];
 	bool write = faults_chance(&f->rng, 55);
@@ -139,7 +142,7 @@ static void xfer_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 }
 
 /* Gives each process one or more pieces of its own. */
-static void xfer_own(struct faults *f, struct faults_xfer *x, uint32_t file)
+void faults_plan_own(struct faults *f, struct faults_xfer *x, uint32_t file)
 {
 	struct faults_file *target = &f->file[file];
 	uint32_t first, cells, r, len, cps = f->conf.cps;
@@ -196,15 +199,15 @@ static void plan_work(struct faults *f)
 	r->nxfer = 1;
 	if (what < 45) {
 		r->op = OP_COLL;
-		xfer_coll(f, &r->x[0], r->file);
+		faults_plan_coll(f, &r->x[0], r->file);
 	} else if (what < 52 && f->conf.files > 1) {
 		r->op = OP_PAIR;
 		r->nxfer = 2;
-		xfer_coll(f, &r->x[0], r->file);
-		xfer_coll(f, &r->x[1], (r->file + 1) % f->conf.files);
+		faults_plan_coll(f, &r->x[0], r->file);
+		faults_plan_coll(f, &r->x[1], (r->file + 1) % f->conf.files);
 	} else if (what < 72) {
 		r->op = OP_OWN;
-		xfer_own(f, &r->x[0], r->file);
+		faults_plan_own(f, &r->x[0], r->file);
 	} else if (what < 82) {
 		r->op = OP_SYNC;
 	} else if (what < 86) {
@@ -229,7 +232,7 @@ static void plan_read_back(struct faults *f, uint32_t file)
 	f->round.x[0].method = faults_pick(&f->rng, DDIO_METHOD_TC, DDIO_METHOD_DDS);
 }
 
-static bool all_up(const struct faults *f)
+bool faults_all_up(const struct faults *f)
 {
 	uint32_t i;
 
@@ -253,7 +256,7 @@ static void plan_end(struct faults *f)
 	if (!f->stage)
 		faults_fate_heal(f);
 	/* An I/O processor that is stopping may still wait for slow disks. */
-	if (f->stage == 1 && !all_up(f) && f->step++ < 20) {
+	if (f->stage == 1 && !faults_all_up(f) && f->step++ < 20) {
 		r->op = OP_PAUSE;
 		r->size = CALM_NS;
 		return;
@@ -269,7 +272,7 @@ static void plan_end(struct faults *f)
 	if (r->op == OP_READ_BACK)
 		plan_read_back(f, f->step);
 	if (r->op == OP_POWER)
-		faults_fate_power(f);
+		faults_fate_power(f, 1000);
 	if ((r->op == OP_READ_BACK || r->op == OP_SYNC) && ++f->step < f->conf.files)
 		return;
 	f->step = 0;
@@ -291,6 +294,20 @@ static void plan_settle(struct faults *f)
 	f->round.size = 2 * FAULTS_TIMEOUT_MS * FAULTS_MS;
 }
 
+/* Leaves the round out: nobody does anything. */
+static void leave_out(struct faults *f)
+{
+	const struct faults_skip *skip = f->spec.skip;
+	struct faults_round *r = &f->round;
+
+	if (!skip || f->stage || r->number >= FAULTS_SKIP || !skip->round[r->number] ||
+	    r->op == OP_FORM)
+		return;
+	r->op = OP_PAUSE;
+	r->size = 0;
+	r->nxfer = 0;
+}
+
 void faults_round_plan(struct faults *f)
 {
 	uint32_t number = f->round.number + 1;
@@ -307,8 +324,10 @@ void faults_round_plan(struct faults *f)
 		plan_settle(f);
 	else if (!f->formed || f->reform)
 		f->round.op = OP_FORM;
-	else
+	else if (!f->conf.aimed || !faults_scene_plan(f))
 		plan_work(f);
+	leave_out(f);
+	f->result->last = number;
 	/* Rounds in which no group can be formed do not count. */
 	if (f->formed || number > 4 * f->conf.rounds)
 		f->rounds++;
@@ -318,7 +337,8 @@ void faults_round_plan(struct faults *f)
 		memset(&f->count, 0, sizeof(f->count));
 		f->reform = false;
 	}
-	faults_say(f, "round %u: op %u, file %u, %s method %u flags %u", number, f->round.op,
-		   f->round.file, f->round.x[0].write[0] ? "write" : "read", f->round.x[0].method,
-		   f->round.x[0].flags);
+	if (f->spec.verbose)
+		faults_say(f, "round %u: op %u, file %u, %s method %u flags %u", number,
+			   f->round.op, f->round.file, f->round.x[0].write[0] ? "write" : "read",
+			   f->round.x[0].method, f->round.x[0].flags);
 }

@@ -13,8 +13,8 @@ static uint32_t ncps(const struct faults *f)
 /* Returns whether an error can happen in a cluster where things break; any other is a bug. */
 static bool error_known(int ret)
 {
-	static const int known[] = { -EIO,	 -ENOSPC, -EHOSTDOWN, -ECONNABORTED,
-				     -ETIMEDOUT, -ESTALE, -ENODATA,   -ESHUTDOWN };
+	static const int known[] = { -EIO,    -ENOSPC,	-EHOSTDOWN, -ECONNABORTED, -ETIMEDOUT,
+				     -ESTALE, -ENODATA, -ESHUTDOWN, -EFBIG };
 	uint32_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -79,7 +79,7 @@ static void check_errors(struct faults *f)
 				faults_violated(f, "all is well, but cp%u gets %d (%s)", r,
 						call->ret, call->text);
 			if (!error_known(call->ret) && f->round.op != OP_REMOVE &&
-			    f->round.op != OP_FORM)
+			    f->round.op != OP_FORM && !(f->round.remove && call->ret == -ENOENT))
 				faults_violated(f, "cp%u gets %d (%s)", r, call->ret, call->text);
 		}
 	}
@@ -126,7 +126,7 @@ static void check_read(struct faults *f, uint32_t rank, uint32_t k)
 /* Returns whether nothing in this round can have lost data of the disk. */
 static bool disk_sure(const struct faults *f, uint32_t disk)
 {
-	return f->losses[disk] == f->losses_before[disk] && !f->shaky[disk];
+	return f->losses[disk] == f->losses_before[disk];
 }
 
 static uint64_t end_of(const struct faults *f, uint32_t k, uint32_t rank)
@@ -376,7 +376,7 @@ static void end_sync(struct faults *f)
 	uint32_t i;
 
 	if (call)
-		faults_due_synced(f, f->round.actor, f->round.file, call->ret);
+		faults_due_synced(f, f->round.actor, f->round.file, call);
 	if (!call || call->ret)
 		return;
 	for (i = 0; i < file->cells; i++)
@@ -389,10 +389,10 @@ static void end_sync(struct faults *f)
 	}
 }
 
-static void end_size(struct faults *f)
+/* @call: that cut the file; NULL if its process died. */
+static void end_size(struct faults *f, const struct faults_call *call)
 {
 	struct faults_file *file = &f->file[f->round.file];
-	const struct faults_call *call = call_of(f, f->round.actor, 0);
 	bool success = call && !call->ret;
 	uint32_t i;
 
@@ -405,16 +405,29 @@ static void end_size(struct faults *f)
 		faults_due_names(f, f->round.actor, f->round.file);
 }
 
-static void end_remove(struct faults *f)
+static void end_remove(struct faults *f, const struct faults_call *call)
 {
 	struct faults_file *file = &f->file[f->round.file];
-	const struct faults_call *call = call_of(f, f->round.actor, 0);
 
 	f->reform = true;
 	if (call && (!call->ret || (call->ret == -ENOENT && file->state != FILE_THERE)))
 		file->state = FILE_NONE;
 	else if (file->state == FILE_THERE)
 		file->state = FILE_MAYBE;
+}
+
+static void end_mix(struct faults *f)
+{
+	const struct faults_call *cut = call_of(f, f->round.actor, f->round.own ? 0 : 1);
+
+	if (f->round.own)
+		end_own(f);
+	else
+		end_coll(f, 0);
+	if (f->round.remove)
+		end_remove(f, cut);
+	else
+		end_size(f, cut);
 }
 
 static void keep(struct faults *f, uint32_t rank)
@@ -491,13 +504,16 @@ static void round_check(struct faults *f)
 		end_sync(f);
 		break;
 	case OP_SIZE:
-		end_size(f);
+		end_size(f, call_of(f, f->round.actor, 0));
 		break;
 	case OP_REMOVE:
-		end_remove(f);
+		end_remove(f, call_of(f, f->round.actor, 0));
 		break;
 	case OP_BARRIER:
 		check_verdict(f, 0, "barrier");
+		break;
+	case OP_MIX:
+		end_mix(f);
 		break;
 	case OP_READ_BACK:
 		end_read_back(f);
@@ -563,6 +579,8 @@ void faults_round_end(struct faults *f)
 
 	if (f->round.number) {
 		round_count(f);
+		if (f->spec.story)
+			faults_tell(f);
 		round_check(f);
 		f->reform = must_reform(f);
 	}

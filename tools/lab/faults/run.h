@@ -39,6 +39,7 @@ enum faults_kind {
 	FAULTS_SLOW_DISK,
 	FAULTS_BAD_DISK, /* part of a disk cannot be read or written */
 	FAULTS_DISK_ERR, /* the next requests fail */
+	FAULTS_RECORDS,	 /* commits of records fail; only scenes have it */
 	FAULTS_KINDS,
 };
 
@@ -52,6 +53,13 @@ enum faults_plant {
 	PLANTS,
 };
 
+#define FAULTS_SKIP 512 /* rounds, and faults, of which each can be left out */
+
+/* What a run leaves out, by number: rounds, but for those that form a group, and faults. */
+struct faults_skip {
+	bool round[FAULTS_SKIP], fault[FAULTS_SKIP];
+};
+
 /**
  * struct faults_spec - what to run
  * @seed: everything is drawn from it
@@ -59,13 +67,16 @@ enum faults_plant {
  * @rounds: number of rounds; 0: chosen by the seed
  * @power: nothing breaks but the power, of one I/O processor or of all
  * @verbose: print what happens, and the processes' logs, on standard error
+ * @story: print what happens, in words, on standard output
+ * @skip: what is left out, or NULL
  */
 struct faults_spec {
 	uint64_t seed;
 	enum faults_plant plant;
 	uint32_t rounds;
 	bool power;
-	bool verbose;
+	bool verbose, story;
+	const struct faults_skip *skip;
 };
 
 /* What a round does. */
@@ -82,6 +93,7 @@ enum faults_op {
 	OP_PAUSE,
 	OP_POWER,     /* all I/O processors lose power while all pause */
 	OP_READ_BACK, /* collective read of a whole file */
+	OP_MIX,	      /* one process cuts or removes a file while all write another */
 	OP_FSCK,
 	OP_OVER,
 };
@@ -90,13 +102,13 @@ enum faults_op {
  * struct faults_result - the result of a run
  * @why: a violated invariant, or ""
  * @trace: hash of all events and messages
- * @kinds: how often each fault happened
+ * @kinds: how often each fault happened; @faults: all of them, also what was left out; @last: the last round
  * @rounds, @rounds_failed: number of rounds by what they did
  */
 struct faults_result {
 	char why[1024];
 	uint64_t trace, events, virtual_ns;
-	uint32_t calls, failed, longest_ms;
+	uint32_t calls, failed, longest_ms, faults, last;
 	uint32_t kinds[FAULTS_KINDS];
 	uint32_t rounds[OP_OVER], rounds_failed[OP_OVER];
 };
@@ -112,13 +124,16 @@ struct faults_result {
  * @viewed: transfers are described by views; follows from the seed, too
  * @counted: groups have a counter; follows from the seed, too
  * @locked: processes lock bytes after transfers; follows from the seed, too
+ * @aimed: there are scenes (scene.c); follows from the seed, too
+ * @streamed: disks take block lists, as kmod does; @satf: reads by DDs are served shortest access time first; both only
+ *	where there are scenes
  */
 struct faults_conf {
 	uint32_t iops, disks, cps, files, rounds;
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, small, lax, viewed, counted, locked;
+	bool emulated, cscan, small, lax, viewed, counted, locked, aimed, streamed, satf;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
@@ -227,7 +242,10 @@ struct faults_xfer {
 /**
  * struct faults_round - what the processes are to do
  * @actor: the process that does what only one does
- * @size: OP_SIZE: the new size; OP_PAUSE: nanoseconds
+ * @size: OP_SIZE, OP_MIX: the new size; OP_PAUSE: nanoseconds
+ * @remove: OP_MIX: the file is removed, not cut
+ * @own: OP_MIX: the others write by themselves, not collectively
+ * @delay: OP_MIX: how long each process waits before it begins
  */
 struct faults_round {
 	enum faults_op op;
@@ -235,6 +253,8 @@ struct faults_round {
 	uint64_t size;
 	bool strict; /* nothing is broken: it must succeed */
 	bool fresh;  /* OP_FORM: with new sessions */
+	bool remove, own;
+	uint64_t delay[FAULTS_CPS];
 	struct faults_xfer x[2];
 };
 
@@ -243,6 +263,7 @@ struct faults_round {
  */
 struct faults_call {
 	bool made;
+	const char *what;
 	int ret;
 	uint64_t began, ended;
 	char text[256];
@@ -252,11 +273,13 @@ struct faults_call {
  * struct faults_due - what a process has done to a file and not synced, which its next sync answers for
  * @disks: bit mask of those that it has written to; @names: it has changed the name or the size
  * @lost: the round in which some of it may have been lost; 0: none
+ * @lost_ns: when a flush has failed that should have kept it; 0: none has
  */
 struct faults_due {
 	uint32_t disks;
 	bool names;
 	uint32_t lost;
+	uint64_t lost_ns;
 };
 
 /**
@@ -300,12 +323,24 @@ struct faults_count {
 	bool seen[FAULTS_COUNTS];
 };
 
+/**
+ * struct faults_scene - a few rounds that are made for one kind of mistake
+ * @at: its next step; NULL: there is none
+ * @file: that it is about; @other: another one, or the same; @disk: of @file
+ * @waited: how often it has waited for I/O processors
+ */
+struct faults_scene {
+	const uint8_t *at;
+	uint32_t file, other, disk, waited;
+};
+
 struct faults_world;
 
 /**
  * struct faults - one run
  * @now: the world's time, for messages; NULL before there is a world
  * @losses: how often each disk may have lost what was not flushed
+ * @forgot: a flush has failed on some disk
  * @cp_faults: how often members of a group may have lost each other
  */
 struct faults {
@@ -321,10 +356,12 @@ struct faults {
 	uint32_t rounds, arrived, group, stage, step;
 	struct faults_count count;
 	const struct faults_cp *inside; /* has the lock that excludes all others */
-	bool formed, reform, paused, orphaned, healed, planted;
+	bool formed, reform, paused, orphaned, healed, planted, forgot;
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
 	uint32_t ns_losses, ns_losses_before;
-	bool shaky[FAULTS_DISKS];
+	bool shaky[FAULTS_DISKS], records_bad[FAULTS_IOPS];
+	struct faults_scene scene;
+	uint32_t power_lose; /* see faults_fate_power_in() */
 	uint32_t cp_faults, cp_faults_before;
 	bool cp_bad[FAULTS_CPS];      /* its network is bad now */
 	uint64_t *kept[FAULTS_FILES]; /* what was read before the last power cut */
@@ -337,6 +374,10 @@ struct faults {
 /* plan.c */
 void faults_conf_make(struct faults *f);
 void faults_round_plan(struct faults *f);
+bool faults_all_up(const struct faults *f);
+/* Draws an independent transfer, and a collective one. */
+void faults_plan_own(struct faults *f, struct faults_xfer *x, uint32_t file);
+void faults_plan_coll(struct faults *f, struct faults_xfer *x, uint32_t file);
 /* part.c: draws a part of @cells cells from @first on; and lists the cells of a process. */
 void faults_part_make(struct faults *f, struct faults_part *part, uint32_t first, uint32_t cells,
 		      bool write);
@@ -360,18 +401,35 @@ void faults_disk_lost(struct faults *f, uint32_t disk);
 void faults_names_lost(struct faults *f);
 /* An I/O processor dies: what was due of it is lost, as far as the model does not know better; before the two above. */
 void faults_dues_lost(struct faults *f, uint32_t iop);
+/* A flush of the disk has failed: the same for it. */
+void faults_dues_forgot(struct faults *f, uint32_t disk);
 /* Process @rank has written cell @cell of file @i, or changed its name or size, and was told so. */
 void faults_due_cell(struct faults *f, uint32_t rank, uint32_t i, uint32_t cell);
 void faults_due_names(struct faults *f, uint32_t rank, uint32_t i);
 /* Process @rank has nothing of file @i due any more. */
 void faults_due_forget(struct faults *f, uint32_t rank, uint32_t i);
-/* A sync of file @i by process @rank has returned @ret. */
-void faults_due_synced(struct faults *f, uint32_t rank, uint32_t i, int ret);
+/* Process @rank has synced file @i. */
+void faults_due_synced(struct faults *f, uint32_t rank, uint32_t i, const struct faults_call *call);
+/* story.c: the round that is over, in words. */
+void faults_tell(const struct faults *f);
 /* fate.c */
 void faults_fate_begin(struct faults *f);
+/* Counts a fault.  Returns whether it is left out. */
+bool faults_left_out(struct faults *f);
 void faults_fate_heal(struct faults *f);
-/* Cuts the power of all I/O processors, which come back. */
-void faults_fate_power(struct faults *f);
+/* Cuts the power of all I/O processors that are up, which come back; of 1000 unflushed sectors each loses @lose. */
+void faults_fate_power(struct faults *f, uint32_t lose);
+/* The same after @ns. */
+void faults_fate_power_in(struct faults *f, uint64_t ns, uint32_t lose);
+/* The next @n requests of @ops (enum faults_disk_ops) fail on the disk. */
+void faults_fate_disk(struct faults *f, uint32_t disk, uint32_t n, uint32_t ops);
+/* Commits of the I/O processor's records fail. */
+void faults_fate_records(struct faults *f, uint32_t iop);
+/* Ends what the two above have begun. */
+void faults_fate_good(struct faults *f);
+/* scene.c: what is special about the cluster; plans the next round of a scene.  Returns false if there is none. */
+void faults_scene_conf(struct faults *f);
+bool faults_scene_plan(struct faults *f);
 
 /* Notes a violated invariant; the first one is kept. */
 void faults_violated(struct faults *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -432,12 +490,17 @@ void faults_cp_kill(struct faults *f, uint32_t rank);
 /* Processes: I/O processors first, then compute processes. */
 enum faults_net { NET_GOOD, NET_BREAK, NET_CUT, NET_STALL, NET_SLOW };
 void faults_net(struct faults *f, uint32_t proc, enum faults_net what, uint64_t arg);
+/* Whether commits of an I/O processor's records fail. */
+void faults_records(struct faults *f, uint32_t iop, bool bad);
+enum faults_disk_ops { FAULTS_READS = 1, FAULTS_WRITES = 2, FAULTS_FLUSHES = 4 };
+
 /**
  * struct faults_disk - the faults of a disk
+ * @bad_next: so many of the next requests fail; @bad_ops: of these kinds, as bits; 0: of all
  */
 struct faults_disk {
 	uint64_t delay_ns, jitter_ns, bad_first, bad_end;
-	uint32_t bad_next;
+	uint32_t bad_next, bad_ops;
 };
 void faults_disk(struct faults *f, uint32_t disk, const struct faults_disk *how);
 /* Returns true once after a flush has failed: the disk takes no more writes until its node has restarted. */

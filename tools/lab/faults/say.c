@@ -19,13 +19,14 @@ void faults_violated(struct faults *f, const char *fmt, ...)
 
 void faults_say(struct faults *f, const char *fmt, ...)
 {
+	FILE *to = f->spec.story ? stdout : stderr;
 	va_list ap;
 
-	if (!f->spec.verbose)
+	if (!f->spec.verbose && !f->spec.story)
 		return;
 	va_start(ap, fmt);
-	fprintf(stderr, "%.6f ", f->now ? f->now(f) / 1e9 : 0.0);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	fprintf(to, "%.6f ", f->now ? f->now(f) / 1e9 : 0.0);
+	vfprintf(to, fmt, ap);
+	fputc('\n', to);
 	va_end(ap);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "conf/conf.h"
 #include "cp/cp.h"
+#include "env/disk/disk.h"
 #include "run.h"
 #include "iop/iop.h"
 #include "tools/common/local.h"
@@ -55,6 +56,12 @@ struct timer_slot {
 	uint32_t number;
 };
 
+/* Whose disk it is, for its callback. */
+struct disk_slot {
+	struct faults *f;
+	uint32_t number;
+};
+
 struct faults_world {
 	char dir[64];
 	int home;
@@ -66,6 +73,7 @@ struct faults_world {
 	struct daemon *daemon[FAULTS_IOPS], *orphans, *ended;
 	struct cp_life *program[FAULTS_CPS], *old;
 	struct ddio_sim_medium *medium[FAULTS_DISKS];
+	struct disk_slot disk[FAULTS_DISKS];
 	const struct faults_script *script;
 	struct ddio_gate *gate;
 	uint32_t deaths;
@@ -112,8 +120,11 @@ static void print_conf(const struct faults_conf *c, FILE *out)
 			c->node[i], c->emulated ? "hp97560" : "mem", i,
 			(unsigned long long)c->disk_size);
 		if (!c->emulated)
-			fprintf(out, "options = delay_us=%llu\n",
-				(unsigned long long)c->disk_delay_us);
+			fprintf(out, "options = delay_us=%llu%s\n",
+				(unsigned long long)c->disk_delay_us,
+				c->streamed ? ",stream=yes" : "");
+		else if (c->streamed)
+			fprintf(out, "options = stream=yes\n");
 	}
 }
 
@@ -315,8 +326,10 @@ void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
 			faults_say(f, "d%u loses %lld sectors", k, (long long)lost);
 	}
 	records_crash(f, iop, lose);
-	for (k = 0; k < d->nenvs; k++)
+	for (k = 0; k < d->nenvs; k++) {
 		ddio_sim_orphan(d->env[k]);
+		ddio_sim_fail_offload(d->env[k], false);
+	}
 	d->orphan = true;
 	daemon_end(f, d);
 }
@@ -471,8 +484,8 @@ int faults_world_run(struct faults *f, const struct faults_script *script)
 		if (ret == -ETIME)
 			ret = 0;
 	}
-	/* No disk here changes a bit by itself. */
-	if (ddio_sim_logged(f->world->sim, "does not match its checksum"))
+	/* No disk here changes a bit by itself; but one whose flush has failed has older ones. */
+	if (!f->forgot && ddio_sim_logged(f->world->sim, "does not match its checksum"))
 		faults_violated(f, "a block is said to be wrong that is not: a false alarm");
 	f->result->trace = ddio_sim_trace(f->world->sim);
 	f->result->events = ddio_sim_events(f->world->sim);
@@ -545,16 +558,48 @@ void faults_net(struct faults *f, uint32_t proc, enum faults_net what, uint64_t 
 		env_net(d->env[k], what, arg);
 }
 
+static uint32_t disk_ops(uint32_t ops)
+{
+	return (ops & FAULTS_READS ? 1u << DDIO_DISK_READ : 0) |
+	       (ops & FAULTS_WRITES ? 1u << DDIO_DISK_WRITE : 0) |
+	       (ops & FAULTS_FLUSHES ? 1u << DDIO_DISK_FLUSH : 0);
+}
+
+static void disk_forgot(void *arg)
+{
+	struct disk_slot *d = arg;
+
+	faults_say(d->f, "d%u has lost what it was to flush", d->number);
+	d->f->forgot = true;
+	faults_dues_forgot(d->f, d->number);
+	faults_disk_lost(d->f, d->number);
+}
+
 void faults_disk(struct faults *f, uint32_t disk, const struct faults_disk *how)
 {
+	struct disk_slot *d = &f->world->disk[disk];
 	struct ddio_sim_medium_faults m = { .delay_ns = how->delay_ns,
 					    .jitter_ns = how->jitter_ns,
 					    .bad_first = how->bad_first,
 					    .bad_end = how->bad_end,
 					    .bad_next = how->bad_next,
-					    .no_flush = f->spec.plant == PLANT_FLUSH };
+					    .bad_ops = disk_ops(how->bad_ops),
+					    .no_flush = f->spec.plant == PLANT_FLUSH,
+					    .forgot = disk_forgot,
+					    .arg = d };
 
+	d->f = f;
+	d->number = disk;
 	ddio_sim_medium_set(f->world->medium[disk], &m);
+}
+
+void faults_records(struct faults *f, uint32_t iop, bool bad)
+{
+	struct daemon *d = f->world->daemon[iop];
+	uint32_t k;
+
+	for (k = 0; d && k < d->nenvs; k++)
+		ddio_sim_fail_offload(d->env[k], bad);
 }
 
 bool faults_disk_stopped(struct faults *f, uint32_t disk)

@@ -15,7 +15,7 @@ struct sim_values {
 	struct bench_values bench;
 	const char *machine, *network;
 	uint32_t columns, rows;
-	bool verbose, stats, watch, faults, power;
+	bool verbose, stats, watch, faults, power, first, minimize;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
 };
@@ -47,6 +47,10 @@ static const struct ddio_opt sim_opts[] = {
 		 "with --faults: a bug that must be found: flush, byte, verdict, hang"),
 	DDIO_OPT("power", 0, OPT_FLAG, SIM_AT(power), NULL,
 		 "with --faults: nothing breaks but the power, of one node or of all"),
+	DDIO_OPT("first", 0, OPT_FLAG, SIM_AT(first), NULL,
+		 "with --faults: end at the first seed that fails"),
+	DDIO_OPT("minimize", 0, OPT_FLAG, SIM_AT(minimize), NULL,
+		 "with --faults: tell the shortest schedule with which --seed fails"),
 	DDIO_OPT("verbose", 'v', OPT_FLAG, SIM_AT(verbose), NULL,
 		 "print the daemons' log on standard error"),
 	{ 0 },
@@ -173,6 +177,8 @@ int cmd_sim(int argc, char **argv)
 							  .rounds = v.rounds,
 							  .plant = v.plant,
 							  .power = v.power,
+							  .first = v.first,
+							  .minimize = v.minimize,
 							  .verbose = v.verbose });
 	err = sim_all(&v);
 	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_OK;

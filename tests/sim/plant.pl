@@ -1,0 +1,64 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Bugs that the simulated faults must find: plant.pl prints their names; plant.pl NAME prints the source that the bug
+# is planted in; plant.pl NAME FILE writes that source, with the bug, to FILE.  A bug is one change within one
+# function; if that no longer has the text to be changed, once, the bug is to be planted anew.
+use strict;
+use warnings;
+
+# name => [ source, function, text, other text ]
+my $iop = 'userlib/iop';
+my %bug = (
+	# The records were not written, and the sync succeeds.
+	commit => ["$iop/lmdb/committer.c", 'commit_worked', 'commit_end(c, err)', 'commit_end(c, 0)'],
+	# The disk has lost what it was to flush, and the sync succeeds.
+	flush => ["$iop/lmdb/committer.c", 'commit_flushed', 'struct committer *c = req->arg;',
+		'struct committer *c = req->arg; req->status = 0;'],
+	# A block that could not be read is served.
+	read => ["$iop/cache/disk.c", 'entry_read_end', 'if (!status)', 'if (e)'],
+	# A dirty block that could not be written is clean.
+	writeback => ["$iop/cache/disk.c", 'entry_write_end', 'if (status)', 'if (!e)'],
+	# A sync is acknowledged when its commit begins.
+	ack => ["$iop/ops/object_sync.c", 'sync_commit', 'store_commit(part->disk->store, &part->commit);',
+		'store_commit(part->disk->store, NULL); sync_one_less(part->req);'],
+	# Blocks that were cut off are given to others before the commit that frees them.
+	free => ["$iop/store/range.c", 'note_freed', 'batch_freed(&obj->store->open,', 'store_give_back(obj->store,'],
+	# A collective's block that could not be read is sent.
+	coll_read => ["$iop/coll/slot/read.c", 'read_moved', 'if (slot->req.status)', 'if (!slot)'],
+	# A collective's block that could not be written was.
+	coll_write => ["$iop/coll/slot/write.c", 'write_moved', 'struct coll_disk *cd = slot->disk;',
+		'struct coll_disk *cd = slot->disk; if (slot->req.op == DDIO_DISK_WRITE) slot->req.status = 0;'],
+	# The old bytes of a block that a collective writes in part could not be read.
+	coll_merge => ["$iop/coll/slot/write.c", 'write_moved', 'struct coll_disk *cd = slot->disk;',
+		'struct coll_disk *cd = slot->disk; if (slot->req.op == DDIO_DISK_READ) slot->req.status = 0;'],
+	# The old bytes of a block in the cache that was written in part could not be read.
+	fill => ["$iop/cache/disk.c", 'entry_fill_end', 'cache_mem_raw_free(c, c->fill_buf, e->size);',
+		'if (status) { cache_mask_merge(e, c->fill_buf); e->err = 0; } cache_mem_raw_free(c, c->fill_buf, e->size);'],
+	# The records are written before the disk is flushed.
+	order => ["$iop/lmdb/committer.c", 'commit_begin', '} else if (c->disk) {', '} else if (c->disk && !c->any) {'],
+);
+
+my ($name, $out) = @ARGV;
+if (!defined $name) {
+	print "$_\n" for sort keys %bug;
+	exit 0;
+}
+my ($file, $function, $from, $to) = @{ $bug{$name} or die "plant.pl: there is no bug $name\n" };
+if (!defined $out) {
+	print "$file\n";
+	exit 0;
+}
+local $/;
+open my $in, '<', $file or die "plant.pl: $file: $!\n";
+my $text = <$in>;
+# A function ends with a brace in the first column.
+$text =~ /^(.*^[a-z][^\n;]*\b$function\([^;{]*\)\n\{\n)(.*?)(^\}.*)$/ms
+	or die "plant.pl: $file has no function $function\n";
+my ($before, $body, $after) = ($1, $2, $3);
+my $found = () = $body =~ /\Q$from\E/g;
+die "plant.pl: $function in $file has '$from' $found times\n" if $found != 1;
+$body =~ s/\Q$from\E/$to/;
+open my $o, '>', $out or die "plant.pl: $out: $!\n";
+print $o "#line 1 \"$file\"\n", $before, $body, $after;
+close $o or die "plant.pl: $out: $!\n";
