@@ -169,6 +169,17 @@ int ddio_group_split(struct ddio_group *group, int color, int key, struct ddio_g
 int ddio_group_barrier(struct ddio_group *group);
 
 /**
+ * ddio_group_check - tells whether a member is known to be lost
+ * @group: the group
+ *
+ * Asks nobody, and costs a look: for programs that wait for each other by other means, such as an MPI, which may wait
+ * for ever for a process that has died.
+ *
+ * Return: 0; -ECONNABORTED: a member has gone, or another error that the group's calls return from now on.
+ */
+int ddio_group_check(const struct ddio_group *group);
+
+/**
  * ddio_group_set_patient - makes a group wait for late members; collective
  * @group: the group, whose later calls never fail with -ETIMEDOUT because a member comes late
  *

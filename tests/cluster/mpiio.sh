@@ -94,6 +94,46 @@ without_conf() {
 		grep -q 'cannot reach the cluster'
 }
 
+# killed_job MPI RANKS FILE CALL [RANK]: a job whose launcher leaves the others alone when one process is killed: to it each
+# process ends well.
+killed_job() {
+	local mpi=$1 n=$2 launcher
+	shift 2
+	# MPICH's tells the others by a signal.
+	set -- bash -c 'trap "" USR1; "$@"; exit 0' killed "build/tests/mpiio/$mpi/killed" "$@"
+	launcher=(mpiexec.openmpi -n "$n" -x "LD_PRELOAD=$library")
+	[ "$mpi" = openmpi ] || launcher=(mpiexec.mpich -disable-auto-cleanup -iface lo -n "$n" -genv LD_PRELOAD "$library")
+	in_time 60 "${launcher[@]}" "$@" 2>&1
+}
+# told_of FILE CALL RANK: both that are left hear that one has died, and by ddio.
+told_of() {
+	killed_job mpich 3 "$@" >"$dir/said"
+	[ "$(grep -c '^told: .*\(is lost\|has gone away\)' "$dir/said")" = 2 ] || { cat "$dir/said"; return 1; }
+}
+# The nodes stop while a job writes: each process has an error, and ends.
+stop_under_job() {
+	local others=$DDIO_CONF rc=0
+	start_cluster "under.$1" --iops 2 --disks 2 --engine mem --disk-size 256M || return
+	killed_job "$1" 2 ddio:under stop >"$dir/said" &
+	soon grep -q running "$dir/said" || rc=1
+	stop_cluster "under.$1"
+	wait $! 2>/dev/null
+	[ "$(grep -c '^told: .' "$dir/said")" = 2 ] || { cat "$dir/said"; rc=1; }
+	export DDIO_CONF=$others
+	return $rc
+}
+if [ -x build/tests/mpiio/mpich/killed ]; then
+	rank=0
+	for call in write_small write_large read_large write_atomic write_ordered write_nonblocking write_split set_view set_size \
+		preallocate set_atomicity seek_shared sync; do
+		check "mpich, rank $rank is killed, the others are in $call" told_of "$dir/m/killed" $call $rank
+		rank=$(((rank + 1) % 3))
+	done
+fi
+for mpi in mpich openmpi; do
+	[ ! -x "build/tests/mpiio/$mpi/killed" ] || check "$mpi, \"ddio stop\" while a job writes" stop_under_job $mpi
+done
+
 # The example, as the README has it.
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Atomic mode: each call's data are there as a whole or not at all. */
-#include "tests/mpiio/functions/functions.h"
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "tests/mpiio/functions/functions.h"
 
 static void mode(void)
 {
@@ -136,6 +138,43 @@ out:
 	free(buf);
 }
 
+/*
+ * Rank 0 locks bytes by fcntl(), as programs do that know no MPI: an access in atomic mode waits until it gives them up, and
+ * what it writes is there after what was written meanwhile.
+ */
+static void fcntl_locks(void)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 100 };
+	char theirs[40], ours[40], back[40] = "";
+	MPI_File fh;
+	int fd = -1;
+
+	if (!tst.strict || tst.size == 1 || *tst_file("") != '/')
+		return tst_skip("only with --ddio, two ranks, and a path");
+	fh = atomic_file(".afcntl");
+	if (fh == MPI_FILE_NULL)
+		return;
+	memset(theirs, 'A', sizeof(theirs));
+	memset(ours, 'B', sizeof(ours));
+	if (!tst.rank) {
+		fd = open(tst_file(".afcntl"), O_RDWR);
+		CHECK(fd >= 0 && !fcntl(fd, F_SETLK, &lock), "cannot lock");
+	}
+	tst_barrier();
+	if (tst.rank == 1)
+		OK(MPI_File_write_at(fh, 50, ours, sizeof(ours), MPI_BYTE, MPI_STATUS_IGNORE));
+	if (!tst.rank) {
+		usleep(300000); /* so that a write that does not wait is over */
+		CHECK(pwrite(fd, theirs, sizeof(theirs), 50) == sizeof(theirs), "cannot write");
+		CHECK(!fsync(fd), "cannot sync");
+		close(fd);
+	}
+	tst_barrier();
+	OK(MPI_File_read_at_all(fh, 50, back, sizeof(back), MPI_BYTE, MPI_STATUS_IGNORE));
+	tst_bytes(back, ours, sizeof(ours), "behind a lock");
+	tst_close(&fh);
+}
+
 /* Ranks differ in the flag: an error on all. */
 static void differ(void)
 {
@@ -160,6 +199,7 @@ void atomic_cases(void)
 		{ "atomic/overlapping_alone", overlapping_alone },
 		{ "atomic/overlapping_together", overlapping_together },
 		{ "atomic/readers", readers },
+		{ "atomic/fcntl_locks", fcntl_locks },
 		{ "atomic/differ", differ },
 	};
 

@@ -140,6 +140,7 @@ static void silence(struct cp_proc *p)
 	uint64_t began;
 
 	CP_OK(p, ddio_group_barrier(g));
+	CP_OK(p, ddio_group_check(g));
 	ddio_sim_sleep(p->env, CP_SEC);
 	began = ddio_sim_elapsed(p->w->dw);
 	if (p->rank == fate->silent) {
@@ -156,6 +157,8 @@ static void silence(struct cp_proc *p)
 						 .part = &part,
 						 .buf = (uint8_t[ELEMS * 8 / PROCS]){ 0 } }));
 		fate->returned[p->rank] = ddio_sim_elapsed(p->w->dw) - began;
+		CU_ASSERT_EQUAL(ddio_group_check(g), -ECONNABORTED);
+		CU_ASSERT(strstr(ddio_last_error(p->session), "of the group") != NULL);
 	}
 	ddio_close(f);
 	ddio_group_free(g);

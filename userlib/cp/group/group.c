@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Groups: their life, their order, their end. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cp/group/fan.h"
@@ -192,6 +193,7 @@ void group_break(struct ddio_group *group, const struct error *error, uint32_t b
 		return;
 	group->broken = *error;
 	group->blame = blame;
+	atomic_store_explicit(&group->lost, true, memory_order_release);
 	if (flood)
 		tell_neighbours(group);
 	for (u = group_users(group); *u; u++)
@@ -200,6 +202,15 @@ void group_break(struct ddio_group *group, const struct error *error, uint32_t b
 	group_ready(group);
 	/* What waits for its turn finds the group broken. */
 	turns_run(group);
+}
+
+int ddio_group_check(const struct ddio_group *group)
+{
+	if (!group)
+		return -EINVAL;
+	if (!atomic_load_explicit(&group->lost, memory_order_acquire))
+		return 0;
+	return session_fail(group->session, group->broken.err, "%s", group->broken.text);
 }
 
 void group_lost(struct ddio_group *group, uint32_t rank, const char *why)

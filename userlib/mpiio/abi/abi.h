@@ -53,6 +53,7 @@ struct ddio_session *cluster_session(struct mpiio_cluster *c);
  * @rank: of this process
  * @size: number of processes
  * @refs: files, and the communicator that it was made of
+ * @talk: what its processes tell each other; @deaf: one has died, and the MPI may wait for it for ever
  */
 struct mpiio_team {
 	MPI_Comm comm;
@@ -60,6 +61,8 @@ struct mpiio_team {
 	struct ddio_group *group;
 	int rank, size;
 	unsigned int refs;
+	struct team_talk *talk;
+	bool deaf;
 	struct mpiio_team *next;
 };
 
@@ -76,7 +79,18 @@ struct team_verdict {
 void verdict_say(struct team_verdict *v, struct ddio_session *session, int err);
 void verdict_of_root(struct mpiio_team *t, struct team_verdict *v);
 int worst_of(struct mpiio_team *t, int err);
-bool same_everywhere(MPI_Comm comm, int64_t value);
+bool same_everywhere(MPI_Comm comm, int64_t value); /* before there is a team */
+
+/*
+ * What the processes of a team tell each other, collectively: the greatest of each number, in its place; rank 0's bytes;
+ * what the ranks before this one gave, and all; that all have come.  team_same(): 0, or 1 if the values differ.
+ * 0 or a negative errno, also when a process has died; fail() has its text.
+ */
+int team_max(struct mpiio_team *t, int64_t *numbers, int n);
+int team_bcast(struct mpiio_team *t, void *buf, size_t len);
+int team_sum(struct mpiio_team *t, uint64_t mine, uint64_t *before, uint64_t *all);
+int team_barrier(struct mpiio_team *t);
+int team_same(struct mpiio_team *t, int64_t value);
 
 struct mpiio_op;
 
@@ -130,6 +144,7 @@ void handle_call_null(int code); /* the error handler of MPI_FILE_NULL */
 int fail(const struct mpiio_file *f, int err);
 int fail_text(const struct mpiio_file *f, int err, const char *text);
 int fail_class(const struct mpiio_file *f, int class, const char *text);
+int fail_not_same(const struct mpiio_file *f, int ret, const char *text); /* of team_same() */
 bool error_text(int code, char *string, int *len); /* of a code of this library's */
 
 /* access.c */

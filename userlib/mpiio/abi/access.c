@@ -65,8 +65,8 @@ static uint64_t place_of(struct mpiio_op *op)
 		break;
 	case FROM_SHARED:
 		ret = shared_take(f, op->access.all, etypes, &at);
-		if (!op->err)
-			op->err = ret;
+		if (ret && !op->err)
+			op_failed(op, ret);
 		break;
 	}
 	return bytes_at(op, at);
@@ -80,7 +80,7 @@ static int access_now(struct mpiio_op *op)
 		requests_begin_all(op->file->team);
 	ret = atomic_begin(op);
 	if (ret && !op->err)
-		op->err = ret;
+		op_failed(op, ret);
 	if (behind_takes(op->file, &op->access))
 		behind_write(op);
 	else

@@ -27,15 +27,15 @@ static bool range_of(struct mpiio_op *op)
 
 int atomic_begin(struct mpiio_op *op)
 {
-	int ret;
+	int ret = 0;
 
 	if (!op->file->atomic)
 		return 0;
 	/* Whoever has not come may be waiting for a lock of its own, and so for this one. */
 	if (op->access.all)
-		PMPI_Barrier(op->file->team->comm);
-	if (!range_of(op))
-		return 0;
+		ret = team_barrier(op->file->team);
+	if (ret || !range_of(op))
+		return ret;
 	ret = ddio_lock(op->file->file, op->lock_offset, op->lock_len,
 			op->access.write ? DDIO_LOCK_EXCLUSIVE : DDIO_LOCK_SHARED);
 	op->locked = !ret;

@@ -280,19 +280,23 @@ struct agreed {
 	uint64_t most, err, twice;
 };
 
-static void agree(struct mpiio_file *f, struct agreed *all)
+static int agree(struct mpiio_file *f, struct agreed *all)
 {
 	struct mpiio_behind *b = &f->behind;
-	struct agreed mine = { b->most, (uint64_t)-b->err, b->twice };
+	int64_t numbers[] = { (int64_t)b->most, -(int64_t)b->err, b->twice };
+	int ret = team_max(f->team, numbers, 3);
 
-	*all = mine;
-	if (f->team->size > 1)
-		PMPI_Allreduce(&mine, all, 3, MPI_UINT64_T, MPI_MAX, f->team->comm);
+	if (ret) {
+		snprintf(b->text, sizeof(b->text), "%s", text_of(f));
+		return ret;
+	}
+	*all = (struct agreed){ (uint64_t)numbers[0], (uint64_t)numbers[1], numbers[2] != 0 };
 	if (all->err && !b->err)
 		snprintf(b->text, sizeof(b->text), "another process could not write: %s",
 			 strerror((int)all->err));
 	b->most = 0;
 	b->err = 0;
+	return 0;
 }
 
 static int all_locked(struct mpiio_file *f, struct agreed *all)
@@ -351,11 +355,14 @@ int behind_settle(struct mpiio_file *f)
 		return 0;
 	requests_begin_all(f->team);
 	pthread_mutex_lock(&b->lock);
-	agree(f, &all);
-	ret = all_locked(f, &all);
-	window_choose(b, all.most, all.twice || b->calls == 1);
+	ret = agree(f, &all);
+	if (!ret) {
+		ret = all_locked(f, &all);
+		window_choose(b, all.most, all.twice || b->calls == 1);
+		ret = ret ? ret : -(int)all.err;
+	}
 	pthread_mutex_unlock(&b->lock);
-	return ret ? ret : -(int)all.err;
+	return ret;
 }
 
 int behind_before(struct mpiio_file *f, const struct mpiio_access *a)
@@ -456,8 +463,9 @@ static void direct(struct mpiio_op *op)
 	op_run(op);
 	if (++b->direct < b->again)
 		return;
-	agree(op->file, &all);
-	window_choose(b, all.most, false);
+	/* What this one wrote is in the file; of a process that has died the next call tells. */
+	if (!agree(op->file, &all))
+		window_choose(b, all.most, false);
 }
 
 void behind_write(struct mpiio_op *op)

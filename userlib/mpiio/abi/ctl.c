@@ -37,7 +37,9 @@ static int by_root(struct mpiio_file *f, int (*act)(struct mpiio_file *f, uint64
 
 	if (ret)
 		return behind_fail(f, ret);
-	PMPI_Barrier(f->team->comm);
+	ret = team_barrier(f->team);
+	if (ret)
+		return fail(f, ret);
 	if (!f->team->rank)
 		verdict_say(&v, cluster_session(f->team->cluster), act(f, arg));
 	verdict_of_root(f->team, &v);
@@ -62,8 +64,10 @@ static int act_sync(struct mpiio_file *f, uint64_t arg)
 
 static int size_check(struct mpiio_file *f, MPI_Offset size)
 {
-	if (!same_everywhere(f->team->comm, size))
-		return fail_class(f, MPI_ERR_NOT_SAME, "the sizes differ");
+	int ret = team_same(f->team, size);
+
+	if (ret)
+		return fail_not_same(f, ret, "the sizes differ");
 	if (size < 0)
 		return fail_class(f, MPI_ERR_ARG, "the size is negative");
 	if (f->amode & MPI_MODE_RDONLY)
@@ -94,8 +98,9 @@ int serve_set_atomicity(struct mpiio_file *f, int flag)
 {
 	int ret;
 
-	if (!same_everywhere(f->team->comm, !!flag))
-		return fail_class(f, MPI_ERR_NOT_SAME, "the modes differ");
+	ret = team_same(f->team, !!flag);
+	if (ret)
+		return fail_not_same(f, ret, "the modes differ");
 	ret = behind_settle(f);
 	if (ret)
 		return behind_fail(f, ret);

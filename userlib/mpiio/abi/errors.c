@@ -119,3 +119,8 @@ int fail(const struct mpiio_file *f, int err)
 {
 	return fail_text(f, err, ddio_last_error(cluster_session(f->team->cluster)));
 }
+
+int fail_not_same(const struct mpiio_file *f, int ret, const char *text)
+{
+	return ret < 0 ? fail(f, ret) : fail_class(f, MPI_ERR_NOT_SAME, text);
+}

@@ -104,10 +104,12 @@ static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpii
 		 enum representation rep, int mine)
 {
 	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype,
-			   rep,	  -(int64_t)rep,     !behind_wanted(f) },
-		most[6];
+			   rep,	  -(int64_t)rep,     !behind_wanted(f) };
+	const int64_t *most = say;
+	int ret = team_max(f->team, say, 6);
 
-	PMPI_Allreduce(say, most, 6, MPI_INT64_T, MPI_MAX, f->team->comm);
+	if (ret)
+		return fail(f, ret);
 	if (most[0])
 		return fail_text(f, -(int)most[0], fault(w, mine));
 	if (most[1] != -most[2] || most[3] != -most[4])

@@ -198,7 +198,9 @@ static int file_open_all(struct mpiio_file *f, const struct open_found *found, M
 		ret = handle_make(f);
 	ret = worst_of(f->team, ret);
 	if (!ret)
-		ret = same_everywhere(f->team->comm, (int64_t)f->pos) ? 0 : -EBUSY;
+		ret = team_same(f->team, (int64_t)f->pos);
+	if (ret > 0)
+		ret = -EBUSY;
 	if (!ret)
 		ret = ddio_counter_create(f->team->group, (int64_t)f->pos, &f->shared);
 	if (!ret)
@@ -256,8 +258,9 @@ static int open_ours(MPI_Comm comm, struct open_found *found, int amode, MPI_Inf
 		return fail_reach(ret);
 	if (!t->rank)
 		find(t, amode, info, found);
-	if (t->size > 1)
-		PMPI_Bcast(found, sizeof(*found), MPI_BYTE, 0, t->comm);
+	ret = team_bcast(t, found, sizeof(*found));
+	if (ret)
+		verdict_say(&found->verdict, cluster_session(t->cluster), ret);
 	if (!found->verdict.err)
 		return open_in_team(t, found, amode, info, fh);
 	team_put(t);
@@ -337,7 +340,7 @@ int serve_close(struct mpiio_file *f, MPI_File *fh)
 	if (hints_is_on(f, "ddio_close_sync"))
 		ret = ret ? ret : serve_sync(f);
 	else
-		PMPI_Barrier(f->team->comm);
+		team_barrier(f->team);
 	if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && !f->team->rank)
 		ret = where_delete(&f->where);
 	handle_drop(f);

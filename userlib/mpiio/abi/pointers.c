@@ -113,9 +113,11 @@ int serve_seek_shared(struct mpiio_file *f, MPI_Offset offset, int whence)
 	ret = behind_settle(f);
 	if (ret)
 		return behind_fail(f, ret);
-	if (!same_everywhere(t->comm, offset) || !same_everywhere(t->comm, whence))
-		return fail_class(f, MPI_ERR_NOT_SAME,
-				  "the offsets differ, or what they count from");
+	ret = team_same(t, offset);
+	if (!ret)
+		ret = team_same(t, whence);
+	if (ret)
+		return fail_not_same(f, ret, "the offsets differ, or what they count from");
 	if (!t->rank) {
 		ret = ddio_counter_get(f->shared, &now);
 		if (!ret)

@@ -57,7 +57,10 @@ static void begin(struct mpiio_op *op)
 {
 	/* In atomic mode it is over when it begins; of a collective the others may not be awaited. */
 	if (op->file->atomic && !op->access.all) {
-		op->err = op->err ? op->err : atomic_begin(op);
+		int ret = atomic_begin(op);
+
+		if (ret && !op->err)
+			op_failed(op, ret);
 		op_run(op);
 		atomic_end(op);
 	} else {

@@ -7,19 +7,19 @@
 static int take_in_order(struct mpiio_file *f, uint64_t etypes, uint64_t *at)
 {
 	struct mpiio_team *t = f->team;
-	uint64_t before = 0, all = 0;
+	uint64_t before, all;
 	struct {
 		int64_t base;
 		int64_t err;
 	} first = { 0 };
+	int ret = team_sum(t, etypes, &before, &all);
 
-	PMPI_Exscan(&etypes, &before, 1, MPI_UINT64_T, MPI_SUM, t->comm);
-	PMPI_Reduce(&etypes, &all, 1, MPI_UINT64_T, MPI_SUM, 0, t->comm);
-	if (!t->rank) {
-		before = 0;
+	if (!ret && !t->rank)
 		first.err = ddio_counter_add(f->shared, (int64_t)all, &first.base);
-	}
-	PMPI_Bcast(&first, sizeof(first), MPI_BYTE, 0, t->comm);
+	if (!ret)
+		ret = team_bcast(t, &first, sizeof(first));
+	if (ret)
+		return ret;
 	*at = (uint64_t)first.base + before;
 	return (int)first.err;
 }
