@@ -485,6 +485,85 @@ static void external32(void)
 	tst_close(&fh);
 }
 
+/* A long has 4 bytes in external32: the view is made of what it has there. */
+static void external32_sizes(void)
+{
+	long v[4] = { 0x01020304 + tst.rank, -2, 7, -0x7fffffff }, back[4] = { 0 };
+	MPI_Aint one = 0, extent = 0;
+	MPI_Offset size = 0, byte = 0;
+	MPI_Datatype every, mixed;
+	MPI_Status status;
+	MPI_File fh;
+	char rep[MPI_MAX_DATAREP_STRING] = "";
+	unsigned char first = 0, packed[16];
+
+	if (!tst.strict)
+		return tst_skip("only with --ddio");
+	fh = tst_create(".view15");
+	if (fh == MPI_FILE_NULL)
+		return;
+	/* Open MPI says 8 and packs 4. */
+	MPI_Pack_external("external32", v, 1, MPI_LONG, packed, sizeof(packed), &one);
+	/* Each rank every so manieth long: counted in longs, and so in what they have in the file. */
+	MPI_Type_vector(4, 1, tst.size, MPI_LONG, &every);
+	MPI_Type_commit(&every);
+	OK(MPI_File_set_view(fh, one * tst.rank, MPI_LONG, every, "external32", MPI_INFO_NULL));
+	OK(MPI_File_get_type_extent(fh, every, &extent));
+	CHECK(extent == one * (3 * tst.size + 1), "the extent is %lld", (long long)extent);
+	OK(MPI_File_write_at_all(fh, 0, v, 4, MPI_LONG, &status));
+	tst_count(&status, MPI_LONG, 4, "written");
+	OK(MPI_File_sync(fh));
+	OK(MPI_File_get_size(fh, &size));
+	CHECK(size == one * 4 * tst.size, "the size is %lld", (long long)size);
+	OK(MPI_File_get_byte_offset(fh, 2, &byte));
+	CHECK(byte == one * (tst.rank + 2 * tst.size), "the third is at %lld", (long long)byte);
+	OK(MPI_File_read_at_all(fh, 0, back, 4, MPI_LONG, &status));
+	tst_count(&status, MPI_LONG, 4, "read");
+	tst_bytes(back, v, sizeof(v), "in memory");
+	OK(MPI_File_get_view(fh, &byte, &mixed, &every, rep));
+	CHECK(mixed == MPI_LONG && !strcmp(rep, "external32"), "the view is in %s", rep);
+	/* Byte displacements are as they are. */
+	MPI_Type_create_struct(2, (int[2]){ 1, 1 }, (MPI_Aint[2]){ 0, 100 },
+			       (MPI_Datatype[2]){ MPI_LONG, MPI_INT }, &mixed);
+	MPI_Type_commit(&mixed);
+	OK(MPI_File_get_type_extent(fh, mixed, &extent));
+	CHECK(extent == 104, "the extent of a structure is %lld", (long long)extent);
+	OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+	OK(MPI_File_read_at_all(fh, one - 1, &first, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+	CHECK(first == 4, "the last byte of the first is %d", first);
+	MPI_Type_free(&mixed);
+	MPI_Type_free(&every);
+	tst_close(&fh);
+}
+
+/* What an MPI cannot convert is an error, not nothing. */
+static void external32_pairs(void)
+{
+	struct {
+		double d;
+		int i;
+	} v = { 1.5, 2 }, back = { 0 };
+	MPI_Aint one = 0;
+	MPI_File fh;
+
+	if (!tst.strict)
+		return tst_skip("only with --ddio");
+	fh = tst_create(".view16");
+	if (fh == MPI_FILE_NULL)
+		return;
+	MPI_Pack_external_size("external32", 1, MPI_DOUBLE_INT, &one);
+	OK(MPI_File_set_view(fh, 12 * tst.rank, MPI_BYTE, MPI_BYTE, "external32", MPI_INFO_NULL));
+	if (!one) {
+		FAILS(MPI_File_write_at_all(fh, 0, &v, 1, MPI_DOUBLE_INT, MPI_STATUS_IGNORE),
+		      MPI_ERR_TYPE);
+	} else {
+		OK(MPI_File_write_at_all(fh, 0, &v, 1, MPI_DOUBLE_INT, MPI_STATUS_IGNORE));
+		OK(MPI_File_read_at_all(fh, 0, &back, 1, MPI_DOUBLE_INT, MPI_STATUS_IGNORE));
+		CHECK(back.d == v.d && back.i == v.i, "read %g and %d", back.d, back.i);
+	}
+	tst_close(&fh);
+}
+
 /* 2 GB of 8-byte pieces: who lists them needs more memory than the view is worth. */
 static void many_pieces(void)
 {
@@ -531,6 +610,8 @@ void views_cases(void)
 		{ "views/refused types", refused_types },
 		{ "views/type_extents", type_extents },
 		{ "views/external32", external32 },
+		{ "views/external32_sizes", external32_sizes },
+		{ "views/external32_pairs", external32_pairs },
 		{ "views/many_pieces", many_pieces },
 	};
 

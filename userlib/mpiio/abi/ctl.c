@@ -120,6 +120,7 @@ int serve_get_type_extent(struct mpiio_file *f, MPI_Datatype type, MPI_Aint *ext
 
 	if (!f->external)
 		return PMPI_Type_get_extent(type, &lb, extent);
-	*extent = external_extent(type);
+	if (external_extent(type, extent))
+		return fail_class(f, MPI_ERR_TYPE, "the datatype is none of external32");
 	return MPI_SUCCESS;
 }

@@ -122,17 +122,32 @@ static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpii
 	return MPI_SUCCESS;
 }
 
+/* Elements may have other sizes in the file than in memory: then the view is one of the types as they lie there. */
+static int external_view(struct mpiio_view *v, const struct wanted *w)
+{
+	struct wanted in_file = *w;
+	int ret;
+
+	in_file.etype = in_file.filetype = MPI_DATATYPE_NULL;
+	if (w->etype == MPI_DATATYPE_NULL || w->filetype == MPI_DATATYPE_NULL)
+		return -EINVAL;
+	ret = external_type(w->etype, &in_file.etype);
+	if (!ret)
+		ret = external_type(w->filetype, &in_file.filetype);
+	if (!ret)
+		ret = view_make(v, &in_file);
+	type_drop(&in_file.etype);
+	type_drop(&in_file.filetype);
+	return ret;
+}
+
 static int view_prepare(struct mpiio_file *f, struct mpiio_view *v, struct wanted *w,
 			enum representation rep)
 {
 	int ret = displacement(f, &w->disp);
 
 	if (!ret)
-		ret = view_make(v, w);
-	/* Other sizes in the file than in memory: for plain bytes they do not matter. */
-	if (!ret && rep == EXTERNAL &&
-	    !(external_same_sizes(w->etype) && external_same_sizes(w->filetype)))
-		ret = -EOPNOTSUPP;
+		ret = rep == EXTERNAL ? external_view(v, w) : view_make(v, w);
 	return ret ? ret : types_copy(w);
 }
 

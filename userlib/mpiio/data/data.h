@@ -23,7 +23,7 @@ struct kept_shape;
  * @buf: address to give to ddio
  * @len: bytes
  * @packed: bytes follow each other
- * @staging: @buf, if it is this library's own
+ * @staging: @buf, if it is this library's own, and @element, bytes of one of the program's elements in it
  * @memory: else where they are, by @view of @tree, which is of @shape or of @kept
  * @kept: the type's own
  */
@@ -32,6 +32,7 @@ struct mpiio_memory {
 	uint64_t len;
 	bool packed;
 	void *staging;
+	uint64_t element;
 	struct ddio_memory memory;
 	struct ddio_view view;
 	struct ddio_tree tree;
@@ -59,8 +60,11 @@ int external_of(bool write, const void *buf, MPI_Count count, MPI_Datatype type,
 /* Takes what was read out of the buffer, whole elements, to @buf if that is not NULL: how many bytes of memory. */
 uint64_t external_taken(const struct mpiio_memory *m, uint64_t bytes, void *buf, MPI_Datatype type);
 
-/* No element has another size in the file than in memory. */
-bool external_same_sizes(MPI_Datatype type);
-MPI_Aint external_extent(MPI_Datatype type);
+/*
+ * The type as it lies in the file, for PMPI_Type_free(): what is counted in elements is scaled, what is counted in bytes
+ * is as it is (MPI 4.0, section 14.5).  external_extent() gives its extent.  -EOPNOTSUPP: the MPI cannot convert it.
+ */
+int external_type(MPI_Datatype type, MPI_Datatype *out);
+int external_extent(MPI_Datatype type, MPI_Aint *extent);
 
 #endif
