@@ -6,7 +6,6 @@
  * PATTERNS, "rb,wbc": "wbc write MB/s"; for a read two, "rb cold MB/s", when the kernel's pages of the file have been dropped,
  * and "rb hot MB/s", when the same has just been read.
  */
-#include <stdlib.h>
 #include "tests/mpiio/speed.h"
 
 /* Dimensions of the array: of one, or of two as the papers' matrices have them. */
@@ -74,55 +73,76 @@ static void must(int code, const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* From the moment at which all are there to that at which all are done. */
-static double timed(MPI_File file, int write, void *buf, int n)
-{
-	double t;
+struct speed_call {
+	MPI_File file;
+	const char *name;
+	char *buf;
+	int n, write;
+};
 
-	MPI_Barrier(MPI_COMM_WORLD);
-	t = MPI_Wtime();
-	must(write ? MPI_File_write_at_all(file, 0, buf, n, MPI_BYTE, MPI_STATUS_IGNORE)
-		   : MPI_File_read_at_all(file, 0, buf, n, MPI_BYTE, MPI_STATUS_IGNORE),
-	     write ? "write" : "read");
-	MPI_Barrier(MPI_COMM_WORLD);
-	return MPI_Wtime() - t;
+static void call(void *arg)
+{
+	const struct speed_call *c = arg;
+
+	must(c->write ? MPI_File_write_at_all(c->file, 0, c->buf, c->n, MPI_BYTE, MPI_STATUS_IGNORE)
+		      : MPI_File_read_at_all(c->file, 0, c->buf, c->n, MPI_BYTE, MPI_STATUS_IGNORE),
+	     c->write ? "write" : "read");
+}
+
+static void chill(void *arg)
+{
+	const struct speed_call *c = arg;
+
+	must(MPI_File_sync(c->file), "sync");
+	speed_drop_pages(c->name);
+}
+
+/* Writes all that this process writes when all write everything: one does. */
+static void fill(struct speed_call *c, const char *pattern)
+{
+	int n = c->n;
+
+	c->write = 1;
+	if (pattern[1] == 'a' && rank)
+		c->n = 0;
+	call(c);
+	c->n = n;
+	c->write = *pattern == 'w';
 }
 
 /* The first write makes the file, and the first call of each kind what the MPI keeps: neither is counted. */
-static void measure(MPI_File file, const char *name, const char *pattern, int record, long bytes)
+static void measure(struct speed_call *c, const char *pattern, int record, long bytes)
 {
 	MPI_Datatype part = part_of(pattern + 1, record, bytes);
 	MPI_Offset size = 0;
-	char *buf;
-	int n;
 
-	MPI_Type_size(part, &n);
-	buf = malloc((size_t)n + 1);
-	if (!buf)
+	MPI_Type_size(part, &c->n);
+	c->buf = malloc((size_t)c->n + 1);
+	if (!c->buf)
 		MPI_Abort(MPI_COMM_WORLD, 1);
-	memset(buf, rank + 1, (size_t)n);
-	must(MPI_File_set_view(file, 0, MPI_BYTE, n ? part : MPI_BYTE, "native", MPI_INFO_NULL),
+	memset(c->buf, rank + 1, (size_t)c->n);
+	must(MPI_File_set_view(c->file, 0, MPI_BYTE, c->n ? part : MPI_BYTE, "native",
+			       MPI_INFO_NULL),
 	     "view");
-	MPI_File_get_size(file, &size);
+	MPI_File_get_size(c->file, &size);
 	if (*pattern == 'w' || size < bytes)
-		timed(file, 1, buf, pattern[1] == 'a' && rank ? 0 : n);
-	if (*pattern == 'w') {
-		speed_say(pattern, "write", (double)bytes, timed(file, 1, buf, n));
+		fill(c, pattern);
+	c->write = *pattern == 'w';
+	if (c->write) {
+		speed_say(pattern, "write", (double)bytes, speed_timed(NULL, call, c));
 	} else {
-		timed(file, 0, buf, n);
-		must(MPI_File_sync(file), "sync");
-		speed_drop_pages(name);
-		speed_say(pattern, "cold", (double)bytes, timed(file, 0, buf, n));
-		speed_say(pattern, "hot", (double)bytes, timed(file, 0, buf, n));
+		call(c);
+		speed_say(pattern, "cold", (double)bytes, speed_timed(chill, call, c));
+		speed_say(pattern, "hot", (double)bytes, speed_timed(NULL, call, c));
 	}
-	free(buf);
+	free(c->buf);
 	MPI_Type_free(&part);
 }
 
 int main(int argc, char **argv)
 {
+	struct speed_call c = { 0 };
 	MPI_Info info;
-	MPI_File file;
 	char *pattern;
 
 	speed_begin(&argc, &argv);
@@ -131,11 +151,12 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	info = speed_hints(argc, argv, 5);
-	must(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file),
+	c.name = argv[1];
+	must(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, info, &c.file),
 	     argv[1]);
 	for (pattern = strtok(argv[4], ","); pattern; pattern = strtok(NULL, ","))
-		measure(file, argv[1], pattern, atoi(argv[2]), atol(argv[3]));
-	MPI_File_close(&file);
+		measure(&c, pattern, atoi(argv[2]), atol(argv[3]));
+	MPI_File_close(&c.file);
 	MPI_Info_free(&info);
 	MPI_Finalize();
 	return 0;

@@ -22,6 +22,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=$PWD/build
+block=32K # of files that programs make through a mount
 all=ra,rn,rb,rc,rnn,rnb,rnc,rbn,rbb,rbc,rcn,rcb,rcc,wn,wb,wc,wnn,wnb,wnc,wbn,wbb,wbc,wcn,wcb,wcc
 ranks_list='4 16' sizes=10 records='8 8192' rounds=5 places='ddio mount gluster tmpfs bench' patterns=$all,hdf5 out=$build/peers
 args=("$@")
@@ -83,7 +84,7 @@ programs() {
 # What the library does has neither cold nor hot pages.
 bench() {
 	local mpi=none
-	[ -z "$patterns" ] || "$build/ddio" bench -q --conf "$DDIO_CONF" -n "$N" -p "$patterns" -r "$record" -m dd -s "$bytes" -b 256K \
+	[ -z "$patterns" ] || "$build/ddio" bench -q --conf "$DDIO_CONF" -n "$N" -p "$patterns" -r "$record" -m dd -s "$bytes" -b "$block" \
 		--no-verify --csv 2>>"$dir/said" | awk -F, '$4 == "DD" { printf "%s %s %.1f\n", $2,
 			$2 ~ /^w/ ? "write" : "hot", $8 * 1000 / $9 }' | cell
 }

@@ -5,7 +5,6 @@
  * pages of the file have been dropped), "hbc hot MB/s".
  */
 #include <hdf5.h>
-#include <stdlib.h>
 #include "tests/mpiio/speed.h"
 
 enum { COLUMNS = 1024 };
@@ -23,19 +22,30 @@ static hid_t part_of(hid_t space, const int *grid, hsize_t rows, hsize_t *elemen
 	return H5Screate_simple(1, elements, NULL);
 }
 
-static double timed(hid_t set, hid_t memory, hid_t space, hid_t how, double *buf, int write)
-{
-	herr_t err;
-	double t;
+struct speed_set {
+	hid_t file, set, memory, space, how;
+	const char *name;
+	double *buf;
+	int write;
+};
 
-	MPI_Barrier(MPI_COMM_WORLD);
-	t = MPI_Wtime();
-	err = write ? H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, how, buf)
-		    : H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, how, buf);
+static void call(void *arg)
+{
+	const struct speed_set *s = arg;
+	herr_t err;
+
+	err = s->write ? H5Dwrite(s->set, H5T_NATIVE_DOUBLE, s->memory, s->space, s->how, s->buf)
+		       : H5Dread(s->set, H5T_NATIVE_DOUBLE, s->memory, s->space, s->how, s->buf);
 	if (err < 0)
 		MPI_Abort(MPI_COMM_WORLD, 1);
-	MPI_Barrier(MPI_COMM_WORLD);
-	return MPI_Wtime() - t;
+}
+
+static void chill(void *arg)
+{
+	const struct speed_set *s = arg;
+
+	H5Fflush(s->file, H5F_SCOPE_GLOBAL);
+	speed_drop_pages(s->name);
 }
 
 /* The first of each kind is not counted. */
@@ -43,29 +53,30 @@ static void measure(hid_t file, const char *name, const char *pattern, const int
 		    hsize_t rows)
 {
 	hsize_t dims[2] = { rows, COLUMNS }, elements, bytes = rows * COLUMNS * sizeof(double), i;
-	hid_t space = H5Screate_simple(2, dims, NULL), how = H5Pcreate(H5P_DATASET_XFER);
-	hid_t set = H5Dcreate2(file, pattern, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
-			       H5P_DEFAULT);
-	hid_t memory = part_of(space, grid, rows, &elements);
-	double *buf = malloc(elements * sizeof(*buf));
+	struct speed_set s = { .file = file, .name = name, .write = 1 };
 
-	if (set < 0 || !buf)
+	s.space = H5Screate_simple(2, dims, NULL);
+	s.how = H5Pcreate(H5P_DATASET_XFER);
+	s.set = H5Dcreate2(file, pattern, H5T_NATIVE_DOUBLE, s.space, H5P_DEFAULT, H5P_DEFAULT,
+			   H5P_DEFAULT);
+	s.memory = part_of(s.space, grid, rows, &elements);
+	s.buf = malloc(elements * sizeof(*s.buf));
+	if (s.set < 0 || !s.buf)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	for (i = 0; i < elements; i++)
-		buf[i] = rank + 1;
-	H5Pset_dxpl_mpio(how, H5FD_MPIO_COLLECTIVE);
-	timed(set, memory, space, how, buf, 1);
-	speed_say(pattern, "write", (double)bytes, timed(set, memory, space, how, buf, 1));
-	timed(set, memory, space, how, buf, 0);
-	H5Fflush(file, H5F_SCOPE_GLOBAL);
-	speed_drop_pages(name);
-	speed_say(pattern, "cold", (double)bytes, timed(set, memory, space, how, buf, 0));
-	speed_say(pattern, "hot", (double)bytes, timed(set, memory, space, how, buf, 0));
-	free(buf);
-	H5Dclose(set);
-	H5Sclose(memory);
-	H5Sclose(space);
-	H5Pclose(how);
+		s.buf[i] = rank + 1;
+	H5Pset_dxpl_mpio(s.how, H5FD_MPIO_COLLECTIVE);
+	call(&s);
+	speed_say(pattern, "write", (double)bytes, speed_timed(NULL, call, &s));
+	s.write = 0;
+	call(&s);
+	speed_say(pattern, "cold", (double)bytes, speed_timed(chill, call, &s));
+	speed_say(pattern, "hot", (double)bytes, speed_timed(NULL, call, &s));
+	free(s.buf);
+	H5Dclose(s.set);
+	H5Sclose(s.memory);
+	H5Sclose(s.space);
+	H5Pclose(s.how);
 }
 
 int main(int argc, char **argv)
