@@ -94,6 +94,10 @@ without_conf() {
 		grep -q 'cannot reach the cluster'
 }
 
+# Ranks may be more than processors, and root's.
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+
 # killed_job MPI RANKS FILE CALL [RANK]: a job whose launcher leaves the others alone when one process is killed: to it each
 # process ends well.
 killed_job() {
@@ -135,8 +139,6 @@ for mpi in mpich openmpi; do
 done
 
 # The example, as the README has it.
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
 # example MPI "what it prints" PROGRAM...
 example() {
 	local mpi=$1 want=$2 said
