@@ -118,6 +118,7 @@ told_of() {
 stop_under_job() {
 	local others=$DDIO_CONF rc=0
 	start_cluster "under.$1" --iops 2 --disks 2 --engine mem --disk-size 256M || return
+	: >"$dir/said" # the last job was running, too
 	killed_job "$1" 2 ddio:under stop >"$dir/said" &
 	soon grep -q running "$dir/said" || rc=1
 	stop_cluster "under.$1"
