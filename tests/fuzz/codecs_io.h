@@ -253,6 +253,8 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 	rnd_bytes(r, x->group, sizeof(x->group));
 	x->op = 1 + rnd_u64(r) / 2;
 	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_COLL_OVERLAP);
+	if (rnd_below(r, 2))
+		x->flags |= DDIO_COLL_NEED;
 	if (kind != DDIO_PART_ARRAY && rnd_below(r, 2))
 		x->flags |= DDIO_COLL_FAMILIES;
 	if (x->flags & DDIO_COLL_WRITE)

@@ -8,7 +8,7 @@ enum { WANT_LEN = 16 };
 #define COLL_FLAGS                                                                   \
 	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC |      \
 	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF | DDIO_COLL_SHORT | DDIO_COLL_OVERLAP | \
-	 DDIO_COLL_FAMILIES | DDIO_COLL_NO_SHARE)
+	 DDIO_COLL_FAMILIES | DDIO_COLL_NO_SHARE | DDIO_COLL_NEED)
 
 /* Returns true if the largest file can have a block of this number. */
 static bool block_number_ok(uint64_t block)

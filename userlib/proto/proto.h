@@ -335,6 +335,8 @@ struct ddio_msg_coll_start {
 	0x80u /* bytes named more than once are the first's: lowest rank, then place */
 #define DDIO_COLL_FAMILIES 0x100u /* the parts are a crowd */
 #define DDIO_COLL_NO_SHARE 0x200u /* nothing goes through shared buffers */
+#define DDIO_COLL_NEED \
+	0x400u /* who has nothing at a reactor need not be attached to it, and hears no COLL_DONE of success */
 void ddio_coll_start_free(struct ddio_msg_coll_start *start);
 
 struct ddio_msg_coll_data { /* prefix of COLL_DATA and COLL_PIECE */

@@ -280,7 +280,7 @@ static void test_coll_start(void)
 	x.op = 0;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EINVAL);
 	x.op = 1;
-	x.flags = DDIO_COLL_NO_SHARE << 1;
+	x.flags = DDIO_COLL_NEED << 1;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), -EPROTO);
 	x.flags = DDIO_COLL_SHORT;
 	CU_ASSERT_EQUAL(judge("coll_start", &x), 0);

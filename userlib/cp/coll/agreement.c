@@ -348,12 +348,21 @@ void agreement_begin(struct ddio_op *op)
 /*
  * Rank 0 at the end
  */
+/* The verdict at the end: the file's size, and what the transfer took. */
+enum { END_SIZE = 8 };
+
 static void end_release(struct ddio_op *op, const struct error *error)
 {
-	uint8_t size[8];
+	uint8_t data[END_SIZE + TALLY_LEN];
+	size_t len = END_SIZE, gathered_len;
+	const void *gathered = fan_gathered_all(op->fan, &gathered_len);
 
-	bytes_put64(size, op->file->rec.size);
-	fan_release(op->fan, error, size, sizeof(size));
+	bytes_put64(data, op->file->rec.size);
+	if (gathered_len && tally_sum(&op->tally, gathered, gathered_len)) {
+		tally_put(&op->tally, data + len);
+		len += TALLY_LEN;
+	}
+	fan_release(op->fan, error, data, len);
 }
 
 static void end_synced(struct request_set *set)
@@ -400,19 +409,27 @@ static void end_agreed(void *arg, const struct error *error, const void *data, s
 	struct ddio_op *op = arg;
 
 	op->steps++;
-	if (!error->status && len == 8)
+	if (!error->status && len >= END_SIZE)
 		op->file->rec.size = bytes_get64(data);
+	if (!error->status && len == END_SIZE + TALLY_LEN) {
+		tally_get(&op->tally, (const uint8_t *)data + END_SIZE);
+		tally_report(&op->tally, &op->report);
+	}
 	op_ended(op, error);
 }
 
 void end_begin(struct ddio_op *op)
 {
+	uint8_t tally[TALLY_LEN];
 	const struct fan_in in = { .kind = FAN_KIND_END,
+				   .gather = tally,
+				   .gather_len = tally_any(&op->tally) ? TALLY_LEN : 0,
 				   .error = &op->failed,
 				   .root = end_root,
 				   .done = end_agreed,
 				   .arg = op };
 
+	tally_put(&op->tally, tally);
 	if (op->writing)
 		incarnations_note(op->file);
 	fan_begin(op->group, op->turn.number, STEP_LAST, &in);

@@ -276,7 +276,7 @@ static const struct step_kind op_kinds[] = {
 	  .explain = agree_explain,
 	  .join = agreement_join },
 	{ .kind = FAN_KIND_PARTS, .name = "a collective transfer of another release" },
-	{ .kind = FAN_KIND_END, .name = "the end of a transfer" },
+	{ .kind = FAN_KIND_END, .name = "the end of a transfer", .join = tally_join },
 	{ .kind = 0 },
 };
 

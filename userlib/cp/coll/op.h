@@ -17,6 +17,7 @@
 #ifndef DDIO_CP_OP_H
 #define DDIO_CP_OP_H
 
+#include "cp/coll/tally.h"
 #include "cp/file/file.h"
 #include "cp/group/group.h"
 #include "cp/node/lane.h"
@@ -88,6 +89,7 @@ struct transfers {
  * @fan: the step that rank 0 has to release; NULL if it has failed meanwhile
  * @at: times at which phases began
  * @messages, @steps: for the report
+ * @tally: what this member was told as the one that asked; at the end, of all
  */
 struct ddio_op {
 	struct ddio_post post;
@@ -121,7 +123,13 @@ struct ddio_op {
 	struct ddio_report *user_report, report;
 	uint64_t at[PHASE_OVER + 1];
 	uint64_t messages, steps;
+	struct coll_tally tally;
 };
+
+static inline bool op_is_dd(const struct ddio_op *op)
+{
+	return op->method == DDIO_METHOD_DD || op->method == DDIO_METHOD_DDS;
+}
 
 /* Says "write of NAME", for messages. */
 void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT]);

@@ -24,6 +24,30 @@
 /*
  * Life
  */
+static void coll_tables_free(struct coll *coll)
+{
+	free(coll->scattered);
+	free(coll->took);
+	free(coll->msgs);
+	free(coll->index);
+	free(coll->disk);
+}
+
+static int coll_tables_new(struct coll *coll, const struct coll_to *to, uint32_t size)
+{
+	coll->disk = calloc(to->reactor->ndisks, sizeof(*coll->disk));
+	coll->index = calloc(size, sizeof(*coll->index));
+	coll->msgs = calloc(size, sizeof(*coll->msgs));
+	coll->took = calloc(size / 8 + 1, 1);
+	if (to->req->joint)
+		coll->scattered = calloc(size, sizeof(*coll->scattered));
+	if (coll->disk && coll->index && coll->msgs && coll->took &&
+	    (coll->scattered || !to->req->joint))
+		return 0;
+	coll_tables_free(coll);
+	return -ENOMEM;
+}
+
 static void coll_free(struct coll *coll)
 {
 	struct coll_group *group = coll->group;
@@ -37,10 +61,7 @@ static void coll_free(struct coll *coll)
 	group->running--;
 	coll_group_release(group);
 	coll_req_put(coll->req);
-	free(coll->scattered);
-	free(coll->msgs);
-	free(coll->index);
-	free(coll->disk);
+	coll_tables_free(coll);
 	free(coll);
 }
 
@@ -226,16 +247,7 @@ static struct coll *coll_new(struct coll_to *to, struct coll_group *group)
 
 	if (!coll)
 		return NULL;
-	coll->disk = calloc(to->reactor->ndisks, sizeof(*coll->disk));
-	coll->index = calloc(group->size, sizeof(*coll->index));
-	coll->msgs = calloc(group->size, sizeof(*coll->msgs));
-	if (to->req->joint)
-		coll->scattered = calloc(group->size, sizeof(*coll->scattered));
-	if (!coll->disk || !coll->index || !coll->msgs || (to->req->joint && !coll->scattered)) {
-		free(coll->scattered);
-		free(coll->msgs);
-		free(coll->index);
-		free(coll->disk);
+	if (coll_tables_new(coll, to, group->size)) {
 		free(coll);
 		return NULL;
 	}
@@ -291,7 +303,7 @@ static bool may_begin(struct coll_req *req, const struct coll_group *group, stru
 			    "the group already has %u collectives running", group->running);
 		return false;
 	}
-	return coll_group_complete(group, v);
+	return coll_group_complete(group, coll_req_flag(req, DDIO_COLL_NEED), v);
 }
 
 static void refuse(struct coll_to *to, struct coll_group *group, const struct verdict *v)
@@ -304,7 +316,7 @@ static void refuse(struct coll_to *to, struct coll_group *group, const struct ve
 			    (unsigned long long)done.op, to->req->start.file.name, v->text);
 	coll_req_fail(to->req, to->reactor, v);
 	if (group)
-		coll_done_send(group, &done, NULL, v);
+		coll_done_send(group, &done, v);
 	coll_req_put(to->req);
 }
 

@@ -26,7 +26,7 @@ static void notice_run(void *arg)
 	if (coll)
 		coll_fail(coll, &req->verdict);
 	else if (group && !to->takes_part)
-		coll_done_send(group, &done, NULL, &req->verdict);
+		coll_done_send(group, &done, &req->verdict);
 	coll_req_put(req);
 }
 
@@ -153,7 +153,7 @@ static int check_start(const struct coll_group *group, const struct ddio_msg_col
 			    COLL_MAX_BUFFERS);
 		return -EINVAL;
 	}
-	return coll_group_complete(group, v) ? 0 : -ENOTCONN;
+	return coll_group_complete(group, st->flags & DDIO_COLL_NEED, v) ? 0 : -ENOTCONN;
 }
 
 static int prepare(struct coll_req *req, const struct coll_group *group, struct verdict *v)
@@ -220,6 +220,7 @@ static void start(struct coll_member *m, struct coll_req *req)
 		return;
 	}
 	group->last_start = req->start.op;
+	req->asker = m->rank;
 	if (!prepare(req, group, &v)) {
 		coll_req_join(req, group);
 		hand_out(req);
@@ -229,7 +230,7 @@ static void start(struct coll_member *m, struct coll_req *req)
 	ddio_env_log_caused(group->reactor->env, DDIO_LOG_WARN, "%s: collective %llu refused: %s",
 			    ddio_conn_peer(m->client->conn), (unsigned long long)req->start.op,
 			    v.text);
-	coll_done_send(group, &done, NULL, &v);
+	coll_done_send(group, &done, &v);
 }
 
 static int start_take(struct client *client, const void *payload, size_t len)

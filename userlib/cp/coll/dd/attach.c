@@ -76,8 +76,39 @@ static struct cluster_node *job_node(const struct attach_job *job, uint32_t i)
 	return &s->nodes[s->disks[job->rec->disks[i]].node];
 }
 
+static bool job_wants(const struct attach_job *job, uint32_t i)
+{
+	return !job->places || job->places[i / 8] >> i % 8 & 1;
+}
+
+/* Returns the place whose node is asked what it knows: a member that wants none asks one all the same. */
+static uint32_t job_probe(const struct attach_job *job)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->rec->ndisks; i++)
+		if (job_wants(job, i))
+			return i;
+	return job->group->rank % job->rec->ndisks;
+}
+
+/* Returns true if these nodes do not want all members.  One that has not answered fails anyway. */
+static bool need_known(const struct attach_job *job)
+{
+	uint32_t probe = job_probe(job), i;
+
+	for (i = 0; i < job->rec->ndisks; i++) {
+		const struct lane *lane = job_node(job, i)->lanes[0];
+
+		if ((job_wants(job, i) || i == probe) && lane->state == LANE_READY &&
+		    !(ddio_conn_features(lane->conn) & DDIO_FEATURE_NEED))
+			return false;
+	}
+	return true;
+}
+
 /*
- * The second step: tell all reactors
+ * The second step: tell the reactors
  */
 static void attach_check(struct request_set *set)
 {
@@ -131,25 +162,33 @@ static void attach_tell(struct attach_job *job)
 	request_set_end(&job->set);
 }
 
+/* Takes the lane once. */
+static void lane_collect(struct attach_job *job, struct lane *lane)
+{
+	uint64_t mark = job->group->session->mark;
+
+	if (lane->mark != mark)
+		job->lanes[job->nlanes++] = lane;
+	lane->mark = mark;
+}
+
 /* Collects each lane once, those of reactors 0 first. */
 static int lanes_collect(struct attach_job *job)
 {
 	struct ddio_session *s = job->group->session;
-	uint64_t mark = ++s->mark;
 	struct lane *lane;
 	uint32_t i;
 
-	for (i = 0; i < job->rec->ndisks; i++) {
-		lane = job_node(job, i)->lanes[0];
-		if (lane->mark == mark)
-			continue;
-		lane->mark = mark;
-		job->lanes[job->nlanes++] = lane;
-	}
+	s->mark++;
+	for (i = 0; i < job->rec->ndisks; i++)
+		if (job_wants(job, i))
+			lane_collect(job, job_node(job, i)->lanes[0]);
 	job->nnodes = job->nlanes;
 	for (i = 0; i < job->rec->ndisks; i++) {
 		struct cluster_disk *disk = &s->disks[job->rec->disks[i]];
 
+		if (!job_wants(job, i))
+			continue;
 		if (!disk->known) {
 			error_status(&job->error, DDIO_ST_STALE, "node %s does not serve disk %s",
 				     s->conf->nodes[disk->node].name,
@@ -161,10 +200,7 @@ static int lanes_collect(struct attach_job *job)
 			error_set(&job->error, -ENOMEM, "out of memory");
 			return -ENOMEM;
 		}
-		if (lane->mark == mark)
-			continue;
-		lane->mark = mark;
-		job->lanes[job->nlanes++] = lane;
+		lane_collect(job, lane);
 	}
 	return 0;
 }
@@ -174,6 +210,11 @@ static void nodes_known(struct request_set *set)
 	struct attach_job *job = set->arg;
 
 	job->error = set->error;
+	if (job->places && !job->error.status && !need_known(job)) {
+		job->places = NULL;
+		attach_begin(job);
+		return;
+	}
 	if (!job->error.status) {
 		/* At most one lane to the owner, and one to a reactor 0, for each disk. */
 		job->lanes = calloc(2 * (size_t)job->rec->ndisks, sizeof(*job->lanes));
@@ -190,8 +231,8 @@ static void nodes_known(struct request_set *set)
 void attach_begin(struct attach_job *job)
 {
 	struct ddio_session *s = job->group->session;
+	uint32_t probe = job_probe(job), i;
 	uint64_t mark = ++s->mark;
-	uint32_t i;
 
 	job->lanes = NULL;
 	job->nlanes = 0;
@@ -200,7 +241,8 @@ void attach_begin(struct attach_job *job)
 	for (i = 0; i < job->rec->ndisks; i++) {
 		struct cluster_node *node = job_node(job, i);
 
-		if (node->known || node->lanes[0]->mark == mark)
+		if ((!job_wants(job, i) && i != probe) || node->known ||
+		    node->lanes[0]->mark == mark)
 			continue;
 		node->lanes[0]->mark = mark;
 		request_set_lane(&job->set, node->lanes[0], DDIO_OP_PING, NULL, 0, 0);

@@ -32,14 +32,17 @@ struct attach {
 };
 
 /**
- * struct attach_job - attach a group to all reactors that serve a file
- * @lanes: result: one for each reactor with disks of the file, and reactor 0 of each of
+ * struct attach_job - attach a group to reactors that serve a file
+ * @places: places in its stripe, a bit each, whose disks are meant; NULL: all.  Becomes NULL if nodes are
+ *	of a release that wants all members
+ * @lanes: result: one for each reactor with such disks of the file, and reactor 0 of each of
  *	their nodes; the first @nnodes are those of reactors 0; freed by the caller
  * @done: with @lanes, if @error is clear
  */
 struct attach_job {
 	struct ddio_group *group;
 	const struct ddio_file_record *rec;
+	const uint8_t *places;
 	struct lane **lanes;
 	uint32_t nlanes, nnodes;
 	struct error error;

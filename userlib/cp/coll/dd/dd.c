@@ -13,22 +13,9 @@
 /*
  * Getting ready
  */
-static bool lane_owns(const struct ddio_op *op, const struct lane *lane)
-{
-	const struct ddio_session *s = op->session;
-	uint32_t i;
-
-	for (i = 0; i < op->file->rec.ndisks; i++) {
-		const struct cluster_disk *disk = &s->disks[op->file->rec.disks[i]];
-
-		if (disk->node == lane->node->index && disk->reactor == lane->reactor)
-			return true;
-	}
-	return false;
-}
-
 static int dd_lanes(struct dd *dd)
 {
+	uint64_t mark;
 	uint32_t i;
 
 	dd->lanes = calloc(dd->attach.nlanes, sizeof(*dd->lanes));
@@ -36,10 +23,10 @@ static int dd_lanes(struct dd *dd)
 		return -ENOMEM;
 	dd->nlanes = dd->attach.nlanes;
 	dd->nnodes = dd->attach.nnodes;
+	mark = dd_mark_owners(dd, NULL);
 	for (i = 0; i < dd->nlanes; i++) {
 		dd->lanes[i].lane = dd->attach.lanes[i];
-		/* Lanes after those of reactors 0 are there because they own disks. */
-		dd->lanes[i].owner = i >= dd->nnodes || lane_owns(dd->op, dd->lanes[i].lane);
+		dd->lanes[i].owner = dd->lanes[i].lane->mark == mark;
 		dd_lane_busy(&dd->lanes[i]);
 		dd->left += dd->lanes[i].owner;
 	}
@@ -70,6 +57,13 @@ static void dd_prepare(struct ddio_op *op)
 		return;
 	}
 	dd->op = op;
+	if (dd_need(dd)) {
+		error_set(&op->failed, -ENOMEM, "out of memory");
+		op_prepared(op);
+		return;
+	}
+	if (!dd_asks(op))
+		dd->attach.places = dd->need;
 	dd->attach.group = op->group;
 	dd->attach.rec = &op->file->rec;
 	dd->attach.done = dd_attached;
@@ -85,7 +79,13 @@ static void dd_run(struct ddio_op *op)
 	struct ddio_session *session = op->session;
 	bool yields = op_yields(op);
 	struct dd *dd = op->priv;
+	struct error error;
 
+	if (dd_need_less(dd)) {
+		error_set(&error, -ENOMEM, "out of memory");
+		op_fail(op, &error);
+		return;
+	}
 	dd_reach_only(dd);
 	dd_check_end(op);
 	/* A block that cannot be sent ends the operation. */
@@ -149,6 +149,7 @@ static void dd_free(struct ddio_op *op)
 		dd_lane_unbusy(&dd->lanes[i]);
 	dd_join_end(dd);
 	blockset_free(&dd->seen);
+	free(dd->need);
 	free(dd->membership);
 	free(dd->lanes);
 	free(dd);

@@ -6,11 +6,6 @@
 #include <string.h>
 #include "cp/coll/dd/priv.h"
 
-static bool op_is_dd(const struct ddio_op *op)
-{
-	return op->method == DDIO_METHOD_DD || op->method == DDIO_METHOD_DDS;
-}
-
 struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
 {
 	struct ddio_group *group = group_by_handle(lane->node->session, handle);
@@ -51,20 +46,6 @@ void dd_check_end(struct ddio_op *op)
 /*
  * What reactors say
  */
-static void done_count(struct ddio_op *op, const struct ddio_msg_coll_done *done)
-{
-	struct ddio_report *r = &op->report;
-
-	op->messages++;
-	r->bytes_needed += done->bytes_needed;
-	r->disk_read += done->disk_read;
-	r->disk_written += done->disk_written;
-	r->disk_requests += done->disk_requests;
-	r->bytes_scattered += done->scattered;
-	if (done->buffers > r->buffers)
-		r->buffers = (uint32_t)done->buffers;
-}
-
 static void done_failed(struct ddio_op *op, struct lane *lane,
 			const struct ddio_msg_coll_done *done)
 {
@@ -80,6 +61,37 @@ static void done_failed(struct ddio_op *op, struct lane *lane,
 	else
 		error_status(&error, done->status, "%.200s: node %.64s: %.220s", what, node, text);
 	op_fail(op, &error);
+}
+
+static void done_mark(struct dd *dd, struct dd_lane *dl)
+{
+	if (!dl->done)
+		dd->left -= dl->owner;
+	dl->done = true;
+	dd_lane_unbusy(dl);
+}
+
+static int done_take(struct ddio_op *op, struct dd_lane *dl, const struct ddio_msg_coll_done *done)
+{
+	struct dd *dd = op->priv;
+
+	if (dl->told)
+		return -EPROTO;
+	dl->told = true;
+	if (!done->status && (!dl->owner || (done->scattered && !dd->may_scatter)))
+		return -EPROTO;
+	done_mark(dd, dl);
+	if (done->status) {
+		done_failed(op, dl->lane, done);
+		return 0;
+	}
+	dd->moved += done->scattered;
+	op->report.bytes_scattered += done->scattered;
+	op->messages++;
+	if (dd_asks(op))
+		tally_add(&op->tally, done);
+	dd_check_end(op);
+	return 0;
 }
 
 static int dd_done(struct lane *lane, const void *payload, size_t len)
@@ -98,22 +110,12 @@ static int dd_done(struct lane *lane, const void *payload, size_t len)
 	dd = op->priv;
 	for (i = 0; i < dd->nlanes && dd->lanes[i].lane != lane; i++)
 		;
-	if (i == dd->nlanes || dd->lanes[i].done)
+	if (i < dd->nlanes)
+		return done_take(op, &dd->lanes[i], &done);
+	/* It knows the group from an earlier operation, and of this one only that it failed. */
+	if (!done.status)
 		return -EPROTO;
-	if (done.status) {
-		dd->lanes[i].done = true;
-		dd_lane_unbusy(&dd->lanes[i]);
-		done_failed(op, lane, &done);
-		return 0;
-	}
-	if (!dd->lanes[i].owner || (done.scattered && !dd->may_scatter))
-		return -EPROTO;
-	dd->lanes[i].done = true;
-	dd_lane_unbusy(&dd->lanes[i]);
-	dd->left--;
-	dd->moved += done.scattered;
-	done_count(op, &done);
-	dd_check_end(op);
+	done_failed(op, lane, &done);
 	return 0;
 }
 

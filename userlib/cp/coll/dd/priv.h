@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside the disk-directed method: dd.c has its phases, reach.c who takes part, start.c the request,
- * data.c the data, end.c what reactors say in the end.  On one machine I/O processors move the data by
+ * Inside the disk-directed method: dd.c has its phases, reach.c who takes part, need.c where, start.c the
+ * request, data.c the data, end.c what reactors say in the end.  On one machine I/O processors move the data by
  * themselves (near.c), or share buffers (share.c), from and to which this process copies (copy.c).
  */
 #ifndef DDIO_CP_DD_PRIV_H
@@ -17,15 +17,17 @@
  * @owner: it owns disks of the file, so it will say when it is done
  * @asked: its node has disks with something that anybody wants, so the node is asked; known from the verdict on
  * @busy: counted in lane->expecting
+ * @done: nothing more is expected of it; @told: it has said how it ended
  */
 struct dd_lane {
 	struct lane *lane;
-	bool owner, asked, busy, done;
+	bool owner, asked, busy, done, told;
 };
 
 /**
  * struct dd - op->priv
  * @nasked: nodes that are asked, once that is known: @reached
+ * @need: places in the stripe whose disks have something of the share, a bit each; NULL: not known
  * @left: reactors that are not done
  * @moved: bytes received, or handed out to be sent
  * @seen: blocks for which that is so
@@ -42,6 +44,7 @@ struct dd {
 	struct attach_job attach;
 	struct dd_lane *lanes;
 	uint32_t nlanes, nnodes, nasked;
+	uint8_t *need;
 	uint32_t left;
 	uint64_t moved, copied;
 	struct blockset seen;
@@ -76,7 +79,21 @@ static inline void dd_lane_unbusy(struct dd_lane *dl)
 	dl->busy = false;
 }
 
+/* need.c */
+/* Finds out what @dd->need is, from the map as it is now: 0 or -ENOMEM. */
+int dd_need(struct dd *dd);
+/* Does so again after the verdict, if that may have made the share less. */
+int dd_need_less(struct dd *dd);
+static inline bool dd_place(const uint8_t *places, uint32_t i)
+{
+	return places[i / 8] >> i % 8 & 1;
+}
+
 /* reach.c */
+/* Returns true for the member that asks the I/O processors and hears from all of them. */
+bool dd_asks(const struct ddio_op *op);
+/* Gives the lanes of reactors that own disks at these places, or at any (NULL), the mark that is returned. */
+uint64_t dd_mark_owners(const struct dd *dd, const uint8_t *places);
 /* Finds out, once, which nodes are asked, from the bounds of what is wanted; returns their number. */
 uint32_t dd_reach(struct dd *dd);
 /* Has the operation wait for nobody who is not asked. */

@@ -204,6 +204,8 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 	int err = 0;
 
 	memcpy(msg.group, op->group->id, sizeof(msg.group));
+	if (nodes_have(op, DDIO_FEATURE_NEED))
+		msg.flags |= DDIO_COLL_NEED;
 	if (op->part_kind == DDIO_PART_ARRAY) {
 		err = ddio_get_part(op->part, op->part_len, &array, NULL);
 		msg.nparts = 1;

@@ -47,6 +47,7 @@ enum req_failed { REQ_FINE, REQ_FAILING, REQ_FAILED };
  * @refs: one for each reactor that runs it and for each post under way
  * @failed: enum req_failed; the reactor that moves it from FINE writes @verdict
  * @lo, @hi: bounds of the map
+ * @asker: the rank that sent it
  * @joint, @joined: a reference, and a bit for each rank whose memory is in it; or NULL
  */
 struct coll_req {
@@ -56,6 +57,7 @@ struct coll_req {
 	struct ddio_msg_coll_start start;
 	struct ddio_map *map;
 	uint64_t lo, hi;
+	uint32_t asker;
 	struct ddio_joint *joint;
 	uint8_t *joined;
 	uint32_t nto;
@@ -106,6 +108,7 @@ enum coll_state {
  * @share: where its buffers are, if members on this machine have it; else NULL
  * @nslots: of all its disks
  * @index, @msgs: scratch by rank: part of the block at hand, its message
+ * @took: a bit for each rank: it has a part of a block that was moved through the slots
  * @scattered: by rank: bytes that went through the joint; NULL without one
  */
 struct coll {
@@ -130,6 +133,7 @@ struct coll {
 	uint32_t nslots;
 	uint32_t *index;
 	void **msgs;
+	uint8_t *took;
 	uint64_t *scattered;
 	struct ddio_msg_coll_done done;
 };
@@ -155,10 +159,10 @@ void coll_kick(struct coll *coll);
 struct coll *coll_find(const struct coll_group *group, uint64_t op);
 
 /* tell.c */
-/* Sends COLL_DONE to every member; @scattered: by rank, or NULL. */
+/* Sends COLL_DONE to every member. */
 void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *done,
-		    const uint64_t *scattered, const struct verdict *v);
-/* Sends COLL_DONE of the running collective to every member, once. */
+		    const struct verdict *v);
+/* Sends COLL_DONE of the running collective, once, to every member that is to hear of it. */
 void coll_tell(struct coll *coll);
 void coll_done_send_one(const struct coll_member *m, struct ddio_msg_coll_done *done,
 			const struct verdict *v);

@@ -83,7 +83,7 @@ void coll_group_release(struct coll_group *group)
 	free(group);
 }
 
-bool coll_group_complete(const struct coll_group *group, struct verdict *v)
+bool coll_group_complete(const struct coll_group *group, bool some, struct verdict *v)
 {
 	uint32_t r;
 
@@ -94,6 +94,8 @@ bool coll_group_complete(const struct coll_group *group, struct verdict *v)
 			    group->lost, group->size);
 		return false;
 	}
+	if (some)
+		return true;
 	for (r = 0; r < group->size && coll_group_member(group, r);)
 		r++;
 	/* A library sends no request before all are attached: since then this node was restarted, or has lost connections. */

@@ -75,8 +75,8 @@ struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id);
 struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, uint32_t size);
 /* Frees the group if it has no member and runs nothing. */
 void coll_group_release(struct coll_group *group);
-/* Returns true if every rank is attached; otherwise *@v names a missing rank. */
-bool coll_group_complete(const struct coll_group *group, struct verdict *v);
+/* Returns true if every rank is attached, or, if only @some need be, none is lost; otherwise *@v names a missing rank. */
+bool coll_group_complete(const struct coll_group *group, bool some, struct verdict *v);
 /* Makes the client a member: 0, -ENOMEM, or -EBUSY: it is a member of as many groups as it may be. */
 int coll_member_new(struct coll_group *group, struct client *client,
 		    const struct ddio_msg_attach *at);

@@ -80,7 +80,9 @@ void coll_fail_memory(struct coll *coll)
 
 void coll_fail_lost(struct coll *coll, uint32_t rank)
 {
-	coll_fail_here(coll, DDIO_ST_MEMBER_LOST, rank, "rank %u has gone away", rank);
+	coll_fail_here(coll, DDIO_ST_MEMBER_LOST, rank,
+		       "rank %u, which has a part of this, is not attached here, or not any more",
+		       rank);
 }
 
 struct coll *coll_find(const struct coll_group *group, uint64_t op)

@@ -24,7 +24,7 @@ void coll_done_send_one(const struct coll_member *m, struct ddio_msg_coll_done *
 }
 
 void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *done,
-		    const uint64_t *scattered, const struct verdict *v)
+		    const struct verdict *v)
 {
 	struct ddio_msg_coll_done copy = *done;
 	struct coll_member *m;
@@ -32,9 +32,34 @@ void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *d
 
 	for (r = 0; r < group->size; r++) {
 		m = coll_group_member(group, r);
-		copy.scattered = scattered ? scattered[r] : 0;
 		if (m)
 			coll_done_send_one(m, &copy, v);
+	}
+}
+
+/*
+ * A failure concerns everybody that is attached.  A success, where members attach by need, is for those that had
+ * something here, who learn from it whether they have all of it, and for the one that asked, who tells the others.
+ */
+static bool concerns(const struct coll *coll, uint32_t rank)
+{
+	return coll->verdict.status || !coll_req_flag(coll->req, DDIO_COLL_NEED) ||
+	       rank == coll->req->asker || coll->took[rank / 8] >> rank % 8 & 1 ||
+	       (coll->scattered && coll->scattered[rank]);
+}
+
+static void tell(struct coll *coll)
+{
+	struct ddio_msg_coll_done copy = coll->done;
+	struct coll_member *m;
+	uint32_t r;
+
+	for (r = 0; r < coll->group->size; r++) {
+		m = coll_group_member(coll->group, r);
+		if (!m || !concerns(coll, r))
+			continue;
+		copy.scattered = coll->scattered ? coll->scattered[r] : 0;
+		coll_done_send_one(m, &copy, &coll->verdict);
 	}
 }
 
@@ -50,5 +75,5 @@ void coll_tell(struct coll *coll)
 	}
 	done->elapsed_ns = ddio_env_now(coll->reactor->env) - coll->begin_ns;
 	coll->told = true;
-	coll_done_send(coll->group, done, coll->scattered, &coll->verdict);
+	tell(coll);
 }

@@ -45,6 +45,7 @@ static int divide_run(void *arg, const struct ddio_map_run *run)
 		if (!part)
 			return -ENOMEM;
 		*index = dv->slot->nparts;
+		dv->coll->took[run->proc / 8] |= (uint8_t)(1u << run->proc % 8);
 	}
 	part = &dv->slot->part[*index - 1];
 	for (i = 0; i < run->nlevels; i++) {
