@@ -81,8 +81,15 @@ static uint64_t with_iops(const struct ddio_report *r, uint32_t rank)
 	return r->messages - 4 * neighbours;
 }
 
+/* Messages without data that a node has sent. */
+static uint64_t sent(const struct cp_world *w, uint32_t node)
+{
+	return ddio_sim_charged(w->node[node].env[0], DDIO_WORK_MSG_SEND);
+}
+
 static void by_need(struct cp_proc *p)
 {
+	uint64_t before;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL;
 	struct ddio_report r;
@@ -106,9 +113,14 @@ static void by_need(struct cp_proc *p)
 	for (i = 0; i < NODES && !p->rank; i++)
 		CU_ASSERT_EQUAL(attached(p->w, i), PROCS);
 	CP_OK(p, ddio_group_barrier(g));
-	/* Once attached, one is not told of what concerns one not. */
+	before = sent(p->w, 1);
+	CP_OK(p, ddio_group_barrier(g));
 	r = report_of(p, g, f, false, false);
 	CU_ASSERT_EQUAL(with_iops(&r, p->rank), 1 + (p->rank ? 1 : 2 * NODES));
+	CP_OK(p, ddio_group_barrier(g));
+	/* Members that are attached are not told of what does not concern them. */
+	if (!p->rank)
+		CU_ASSERT_EQUAL(sent(p->w, 1) - before, PROCS / NODES + 1);
 	ddio_close(f);
 	ddio_group_free(g);
 }

@@ -208,8 +208,10 @@ static void turn(void *arg)
 	enum coll_state state;
 
 	coll->turning = false;
-	if (coll->state == COLL_RUNNING)
+	if (coll->state == COLL_RUNNING) {
+		sweep_go_on(coll);
 		coll_ask_flush(coll);
+	}
 	while ((state = due(coll)) != coll->state)
 		coll_enter(coll, state);
 	if (coll->state == COLL_RUNNING)
@@ -233,6 +235,7 @@ static void find_disks(struct coll *coll)
 		disk = reactor_disk(coll->reactor, file->disks[i]);
 		if (!disk)
 			continue;
+		ddio_list_init(&cd->sweep);
 		cd->coll = coll;
 		cd->disk = disk;
 		cd->stripe = i;

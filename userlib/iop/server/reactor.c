@@ -140,6 +140,7 @@ int server_reactors_new(struct server *server, const struct ddio_iop_opts *opts)
 		disk = &server->iop.reactors[where->reactor].disks[where->index];
 		disk->reactor = &server->iop.reactors[where->reactor];
 		disk->number = i;
+		ddio_list_init(&disk->sweep);
 		disk->name = conf->disks[i].name;
 	}
 	return err;

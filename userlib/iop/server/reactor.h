@@ -29,6 +29,7 @@ struct reactor;
  * struct iop_disk - one disk of a reactor
  * @number: in the cluster
  * @coll_buffers, @coll_max_buffers: counted by the collective executor
+ * @sweep, @sweep_at: its collectives that share one sweep of the arm, and the sector that it has reached
  */
 struct iop_disk {
 	struct reactor *reactor;
@@ -38,6 +39,8 @@ struct iop_disk {
 	struct store *store;
 	struct cache *cache;
 	uint64_t coll_buffers, coll_max_buffers;
+	struct ddio_list sweep;
+	uint64_t sweep_at;
 };
 
 /**

@@ -618,6 +618,7 @@ static inline void w_disk_open(struct coll_world *w, uint32_t i, struct reactor 
 
 	d->reactor = r;
 	d->number = i;
+	ddio_list_init(&d->sweep);
 	d->name = w->cdisk[i].name;
 	snprintf(options, sizeof(options), "%s%sstream=%s", w->p.options ? w->p.options : "",
 		 w->p.options ? "," : "", w_streams ? "yes" : "no");

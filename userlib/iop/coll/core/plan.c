@@ -130,6 +130,27 @@ void plan_rotate(struct plan *plan, uint64_t skip)
 		plan->at = 0;
 }
 
+uint64_t plan_peek(const struct plan *plan)
+{
+	const struct plan_span *span;
+
+	if (!plan->left)
+		return SPAN_HOLE;
+	span = &plan->span[plan->at];
+	if (span->sector == SPAN_HOLE)
+		return SPAN_HOLE;
+	return span->sector + (uint64_t)plan->in * span->stride * plan->sectors;
+}
+
+uint64_t plan_before(const struct plan *plan, uint64_t i, uint64_t sector)
+{
+	const struct plan_span *span = &plan->span[i];
+	uint64_t distance = (uint64_t)span->stride * plan->sectors;
+	uint64_t n = (sector - span->sector + distance - 1) / distance;
+
+	return n < span->count ? n : span->count;
+}
+
 bool plan_next(struct plan *plan, struct plan_blocks *placed)
 {
 	const struct plan_span *span;

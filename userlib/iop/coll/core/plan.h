@@ -66,6 +66,10 @@ void plan_sort(struct plan *plan);
 void plan_rotate(struct plan *plan, uint64_t skip);
 /* Hands out the next block, with its place when the list was made; false at the end. */
 bool plan_next(struct plan *plan, struct plan_blocks *blocks);
+/* Returns where the next block that plan_next() will hand out lies; SPAN_HOLE: nowhere, or there is none. */
+uint64_t plan_peek(const struct plan *plan);
+/* Returns how many blocks of span @i lie before @sector, as its first one does. */
+uint64_t plan_before(const struct plan *plan, uint64_t i, uint64_t sector);
 void plan_free(struct plan *plan);
 
 /* From here on blocks are handed out by shortest access time: 0, or -1 without memory.  The list is

@@ -4,10 +4,16 @@
 
 static void request_next(struct coll_slot *slot)
 {
-	if (slot_take(slot, &slot->at))
+	struct coll_disk *cd = slot->disk;
+
+	if (!sweep_take(cd))
+		return;
+	if (slot_take(slot, &slot->at)) {
+		sweep_taken(cd, slot->at.sector);
 		slot_lock(slot);
-	else
-		coll_kick(slot->disk->coll);
+	} else {
+		coll_kick(cd->coll);
+	}
 }
 
 /* The block is read under its lock, not before. */

@@ -59,6 +59,7 @@ void coll_disk_free(struct coll_disk *cd)
 {
 	uint32_t i;
 
+	sweep_leave(cd);
 	coll_scatter_free(cd);
 	if (cd->bufs)
 		cd->disk->coll_buffers -= cd->nslots;
@@ -85,6 +86,7 @@ static void disk_slots(struct coll_disk *cd)
 {
 	if (can_feed(cd))
 		(void)cd->coll->ops->feed(cd);
+	sweep_join(cd);
 	cd->coll->ops->begin(cd);
 	ddio_disk_commit(cd->disk->disk);
 }
@@ -130,6 +132,7 @@ void coll_disk_stop(struct coll_disk *cd)
 {
 	uint32_t i;
 
+	sweep_leave(cd);
 	for (i = 0; i < cd->nslots; i++)
 		slot_stop(&cd->slot[i]);
 	if (cd->feed.stream)

@@ -205,12 +205,23 @@ static void read_go(struct coll_disk *cd)
 	ddio_disk_commit(cd->disk->disk);
 }
 
+static void read_resume(struct coll_disk *cd)
+{
+	uint32_t i;
+
+	for (i = 0; i < cd->nslots && cd->coll->state == COLL_RUNNING; i++)
+		if (cd->slot[i].state == SLOT_IDLE)
+			slot_read_next(&cd->slot[i]);
+	read_go(cd);
+}
+
 const struct slot_ops slot_read_ops = {
 	.begin = read_begin,
 	.locked = read_locked,
 	.moved = read_moved,
 	.copied = read_copied,
 	.go = read_go,
+	.resume = read_resume,
 	.feed = feed_read,
 	.scatter = &scatter_read_ops,
 };

@@ -17,18 +17,19 @@
 #include "iop/coll/core/pool.h"
 #include "iop/coll/slot/slot.h"
 
-static bool slot_waits_for_disk(enum slot_state state)
+/* A slot that is held waits for the disk. */
+static bool waits_for_disk(const struct coll_slot *slot)
 {
-	return state == SLOT_LOCKING || state == SLOT_FEEDING || state == SLOT_READING ||
-	       state == SLOT_DOUBTING || state == SLOT_WRITING;
+	return slot_waits_for_disk(slot->state) || (slot->state == SLOT_IDLE && slot->disk->held);
 }
 
 void slot_enter(struct coll_slot *slot, enum slot_state state)
 {
 	struct coll *coll = slot->disk->coll;
 	uint64_t now = ddio_env_now(coll->reactor->env);
+	bool left = slot_waits_for_disk(slot->state) && !slot_waits_for_disk(state);
 
-	if (slot_waits_for_disk(slot->state)) {
+	if (waits_for_disk(slot)) {
 		coll->done.wait_disk_ns += now - slot->since;
 		slot->disk->progress_ns = now;
 	} else {
@@ -36,6 +37,8 @@ void slot_enter(struct coll_slot *slot, enum slot_state state)
 	}
 	slot->since = now;
 	slot->state = state;
+	if (left)
+		sweep_moved(slot->disk);
 }
 
 uint8_t *slot_msg(struct coll_slot *slot)
@@ -250,6 +253,7 @@ bool slot_take(struct coll_slot *slot, struct coll_block *block)
 	if (cd->coll->state != COLL_RUNNING || !take(cd, &placed))
 		return false;
 	coll_block_set(cd, placed.block, block);
+	block->sector = placed.sector;
 	block->hole = placed.sector == SPAN_HOLE;
 	block->turn = cd->turn_next++;
 	return true;

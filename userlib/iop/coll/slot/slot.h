@@ -64,9 +64,10 @@ struct coll_part {
  * @turn: its place in the order of the list
  * @lo: file offset of its first byte
  * @hole: it had no place when the list was made
+ * @sector: its place then, or SPAN_HOLE; of one that moves by a request
  */
 struct coll_block {
-	uint64_t block, file_block, turn, lo;
+	uint64_t block, file_block, turn, lo, sector;
 	bool hole;
 };
 
@@ -111,6 +112,12 @@ struct coll_slot {
 	const struct ddio_disk_block *fed;
 };
 
+static inline bool slot_waits_for_disk(enum slot_state state)
+{
+	return state == SLOT_LOCKING || state == SLOT_FEEDING || state == SLOT_READING ||
+	       state == SLOT_DOUBTING || state == SLOT_WRITING;
+}
+
 /**
  * struct slot_ops - what a slot does when reading, or when writing
  * @begin: the slots of a disk take their first blocks
@@ -118,6 +125,7 @@ struct coll_slot {
  * @moved: the disk has moved the slot's block; slot->req says what it did
  * @copied: the last member has copied its part of the slot's block
  * @go: something at the disk has ended: begins whatever can begin now, and hands it to the disk
+ * @resume: idle slots that were held take their next blocks
  * @feed: gives the disk its whole list, and sets its source: 0, or -errno with nothing changed
  * @scatter: how blocks go past the slots
  */
@@ -127,6 +135,7 @@ struct slot_ops {
 	void (*moved)(struct coll_slot *slot);
 	void (*copied)(struct coll_slot *slot);
 	void (*go)(struct coll_disk *cd);
+	void (*resume)(struct coll_disk *cd);
 	int (*feed)(struct coll_disk *cd);
 	const struct scatter_ops *scatter;
 };
@@ -202,6 +211,7 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * @msgs: of packed messages, allocated when first needed
  * @buf_area, @msg_area: where they are among the shared buffers; @buf_area.len 0: they are not
  * @scatter: while blocks go straight to members; all others come afterwards
+ * @sweep: in the disk's list of collectives that share the sweep of its arm; @held: a slot waits for its turn there
  * @progress_ns: when a request or a lock's wait last ended
  */
 struct coll_disk {
@@ -226,6 +236,8 @@ struct coll_disk {
 	struct feed feed;
 	struct coll_scatter *scatter;
 	struct commit commit;
+	struct ddio_list sweep;
+	bool held;
 	uint64_t progress_ns;
 };
 
@@ -303,6 +315,22 @@ void coll_ask(struct coll_disk *cd);
 void slot_tell(struct coll_slot *slot);
 /* Sends each member one message for all the slots of this turn. */
 void coll_ask_flush(struct coll *coll);
+
+/* sweep.c */
+/* Takes the disk's part of the collective into the sweep, if its list is sorted and moves by requests. */
+void sweep_join(struct coll_disk *cd);
+void sweep_leave(struct coll_disk *cd);
+/*
+ * Returns true if the next block may go to the disk, a read as it is taken, a write when its pieces are here; else the
+ * collective gets a turn when it may.
+ */
+bool sweep_take(struct coll_disk *cd);
+/* It goes: it lies at that sector, or nowhere. */
+void sweep_taken(struct coll_disk *cd, uint64_t sector);
+/* Something of the collective has left the disk. */
+void sweep_moved(struct coll_disk *cd);
+/* The collective's turn: slots that were held try again. */
+void sweep_go_on(struct coll *coll);
 
 /* feed.c */
 /* Opens the disk's feed: 0 or -errno. */

@@ -185,7 +185,7 @@ static struct coll_slot *slot_due(struct coll_disk *cd)
 	for (i = 0; i < cd->nslots; i++)
 		if (cd->slot[i].ask == ASK_READY && cd->slot[i].state == SLOT_IDLE &&
 		    cd->slot[i].next.turn == cd->turn_go && cd->source->bind(&cd->slot[i]))
-			return &cd->slot[i];
+			return sweep_take(cd) ? &cd->slot[i] : NULL;
 	return NULL;
 }
 
@@ -195,6 +195,7 @@ static void write_go(struct coll_disk *cd)
 
 	while (cd->coll->state == COLL_RUNNING && (slot = slot_due(cd))) {
 		cd->turn_go++;
+		sweep_taken(cd, slot->next.sector);
 		cd->source->take(slot);
 		slot->lock.part = cache_takes_ends(cd->disk->cache) &&
 				  (!slot->merge || is_end(slot));
@@ -211,6 +212,7 @@ const struct slot_ops slot_write_ops = {
 	.moved = write_moved,
 	.copied = write_copied,
 	.go = write_go,
+	.resume = write_go,
 	.feed = feed_write,
 	.scatter = &scatter_write_ops,
 };
