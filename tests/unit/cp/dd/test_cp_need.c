@@ -36,7 +36,11 @@ static struct ddio_report report_of(struct cp_proc *p, struct ddio_group *g, str
 	struct ddio_report report = { .struct_size = sizeof(report) };
 	uint8_t buf[BLOCK];
 	struct ddio_transfer t = {
-		.struct_size = sizeof(t), .part = &part, .buf = buf, .report = &report
+		.struct_size = sizeof(t),
+		.method = DDIO_METHOD_DDS,
+		.part = &part,
+		.buf = buf,
+		.report = &report,
 	};
 	uint32_t i, bad = 0;
 
@@ -149,7 +153,9 @@ static int node_seen(void *arg, const struct ddio_node_state *st)
 static void nobody_wants(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f)
 {
 	struct ddio_part part = { .kind = DDIO_PART_LIST };
-	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part };
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .method = DDIO_METHOD_DDS,
+				   .part = &part };
 
 	CP_OK(p, ddio_read_all(f, g, &t));
 }
@@ -278,7 +284,9 @@ static void dies(struct cp_proc *p)
 	struct ddio_array array = shares(false);
 	struct ddio_part part = { .kind = DDIO_PART_ARRAY, .array = &array };
 	uint8_t buf[BLOCK];
-	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part, .buf = buf };
+	struct ddio_transfer t = {
+		.struct_size = sizeof(t), .method = DDIO_METHOD_DDS, .part = &part, .buf = buf
+	};
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL;
 	struct ddio_sim_link link;
