@@ -313,7 +313,8 @@ static void random_arrays(void)
 			fprintf(stderr, "array %d, state %#llx: %u faults\n", i,
 				(unsigned long long)state, sc.faults);
 	}
-	CU_ASSERT(small > 0);
+	/* Few rounds may have none. */
+	CU_ASSERT(small > 0 || ut_rounds(40) < 40);
 }
 
 static bool parts_overlap(const struct map_twin *t)
