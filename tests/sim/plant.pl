@@ -36,7 +36,7 @@ my %bug = (
 	fill => ["$iop/cache/disk.c", 'entry_fill_end', 'cache_mem_raw_free(c, c->fill_buf, e->size);',
 		'if (status) { cache_mask_merge(e, c->fill_buf); e->err = 0; } cache_mem_raw_free(c, c->fill_buf, e->size);'],
 	# The records are written before the disk is flushed.
-	order => ["$iop/lmdb/committer.c", 'commit_begin', '} else if (c->disk) {', '} else if (c->disk && !c->any) {'],
+	order => ["$iop/lmdb/committer.c", 'commit_begin', '} else if (commit_flushes(c)) {', '} else if (commit_flushes(c) && !c->any) {'],
 );
 
 my ($name, $out) = @ARGV;
