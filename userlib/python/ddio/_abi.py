@@ -111,6 +111,7 @@ class Report(ctypes.Structure):
         ("reserved", c_uint32),
         ("bytes_scattered", c_uint64),
         ("bytes_moved", c_uint64),
+        ("bytes_shared", c_uint64),
     ]
 
 

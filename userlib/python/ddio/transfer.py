@@ -24,13 +24,17 @@ Data = npt.NDArray[Any]
 
 
 class Method(enum.IntEnum):
-    """How a transfer is made: traditional caching, two-phase, disk-directed, disk-directed with presort (DDS, the default)."""
+    """How a transfer is made: traditional caching, two-phase, disk-directed, disk-directed with presort (DDS, the default).
+
+    SMALL is only told in reports: a small array that went with the members' agreement.
+    """
 
     DEFAULT = 0
     TC = 1
     TWO_PHASE = 2
     DD = 3
     DDS = 4
+    SMALL = 5
 
 
 class Flag(enum.IntFlag):
@@ -44,6 +48,7 @@ class Flag(enum.IntFlag):
     NO_SCATTER = 0x10
     SHORT = 0x20
     OVERLAP = 0x40
+    NO_SHARE = 0x80
 
 
 @dataclass
@@ -68,6 +73,7 @@ class Report:
     iops: int = 0
     bytes_scattered: int = 0
     bytes_moved: int = 0
+    bytes_shared: int = 0
 
     def fill(self, c: _abi.Report) -> None:
         """Takes over what libddio said."""
