@@ -5,7 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 python=/usr/bin/python3
 if ! $python -c 'import numpy, setuptools, wheel' 2>/dev/null; then
-	skipped=1
 	echo "SKIP: no python3-numpy, python3-setuptools or python3-wheel here"
 	exit 77
 fi

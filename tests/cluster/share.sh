@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
 # Buffers shared by the I/O processors and the processes of one machine: every pattern moves the same bytes with them as by
-# TCP, what was moved which way is said, whoever dies or stops in the middle holds up nobody, and a process that looks into
-# its descriptors finds no way to write to what it reads.
+# TCP, what was moved which way is said, and whoever dies or stops in the middle holds up nobody.  What a hostile member can do
+# is test_coll_share's and test_shared's.
 . "$(dirname "$0")/lib.sh"
 crowd=$helpers/crowd
 bound=$((15000 * DDIO_PATIENCE)) # ms: timeouts below are 3 s

@@ -81,7 +81,8 @@ planted byte 'expected version'
 planted verdict ' says '
 planted hang 'hangs in\|took 40000 ms'
 
-# So are bugs in the I/O processor (the checksums notice some of them, where no disk has turned a bit), by their names in plant.pl: within 200 of the seeds with which it passes.
+# So are bugs in the I/O processor, by their names in plant.pl: within 200 of the seeds with which it passes.  Some of them
+# the checksums notice first, where no disk has turned a bit.
 planted_inside() {
 	local lab=build/plants/$1/ddio-lab
 	if ! env -u MAKEFLAGS -u MAKELEVEL make -s "$lab" >"$log" 2>&1; then

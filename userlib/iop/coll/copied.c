@@ -41,7 +41,7 @@ static int refused(const struct client *client, const struct ddio_msg_coll_copie
 	return -EPROTO;
 }
 
-static int copied_one(struct client *client, struct coll *coll,
+static int copied_one(struct client *client, struct coll *coll, struct coll_member *m,
 		      const struct ddio_msg_coll_copied *x, const struct ddio_copied *copied)
 {
 	struct coll_slot *slot = find_slot(coll, copied);
@@ -50,12 +50,14 @@ static int copied_one(struct client *client, struct coll *coll,
 	if (!part || !part->shared || part->owed != OWED_ASKED)
 		return refused(client, x, "it was not told of such a block");
 	part->owed = OWED_HERE;
+	/* Only what it owed counts as a sign of life: others wait for the block. */
+	m->piece_ns = ddio_env_now(client->reactor->env);
 	if (!--slot->owed)
 		coll->ops->copied(slot);
 	return 0;
 }
 
-static int copied_all(struct client *client, struct coll *coll,
+static int copied_all(struct client *client, struct coll *coll, struct coll_member *m,
 		      const struct ddio_msg_coll_copied *x)
 {
 	uint32_t i;
@@ -63,7 +65,7 @@ static int copied_all(struct client *client, struct coll *coll,
 
 	coll->done.messages++;
 	for (i = 0; i < x->n && !err && coll->state == COLL_RUNNING; i++)
-		err = copied_one(client, coll, x, &x->copied[i]);
+		err = copied_one(client, coll, m, x, &x->copied[i]);
 	for (i = 0; i < coll->ndisks && !err && coll->state == COLL_RUNNING; i++)
 		coll->ops->go(&coll->disk[i]);
 	return err;
@@ -78,9 +80,8 @@ static int copied_take(struct client *client, const struct ddio_msg_coll_copied 
 		return refused(client, x, "the sender is another rank, or no member of the group");
 	if (x->op > m->group->last_op)
 		return refused(client, x, "no such operation has begun");
-	m->piece_ns = ddio_env_now(client->reactor->env);
 	coll = coll_find(m->group, x->op);
-	return coll && coll->state < COLL_STOPPING ? copied_all(client, coll, x) : 0;
+	return coll && coll->state < COLL_STOPPING ? copied_all(client, coll, m, x) : 0;
 }
 
 /**

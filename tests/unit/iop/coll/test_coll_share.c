@@ -217,6 +217,31 @@ static void test_mute(void)
 	mute(DDIO_COLL_WRITE);
 }
 
+/* It is named in time, too, if it says again and again that it has copied for the operation before. */
+static void test_repeats(void)
+{
+	struct w_params p = { .seed = 15, .ndisks = 2 };
+	struct ddio_copied copied = { .disk = 1 };
+	struct ddio_msg_coll_copied out = { .rank = 1, .n = 1, .copied = &copied };
+	struct fault x;
+	uint32_t i;
+
+	fault_new(&x, &p, 0);
+	run_one(&x, 0, DDIO_ST_OK);
+	memcpy(out.group, x.g->id, sizeof(out.group));
+	out.op = x.op;
+	x.g->m[1].mute = true;
+	x.op = w_start(&x.job);
+	for (i = 0; i < 24; i++) {
+		w_run(x.w, TIMEOUT_MS * MS / 8);
+		if (!x.g->m[1].gone)
+			m_copied(&x.g->m[1].lane[0], &out);
+	}
+	CU_ASSERT(x.g->m[1].gone);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_TIMEOUT);
+	fault_free(&x);
+}
+
 /*
  * A collective has failed while a member may still be writing to its buffers: later ones do not use them, and no byte
  * that comes late is in the file.
@@ -271,6 +296,8 @@ static void lie(int what, uint32_t flags)
 
 	fault_new(&x, &p, flags);
 	x.g->m[1].mute = true;
+	/* Whatever it says, the block waits for one more. */
+	x.g->m[2].mute = true;
 	x.op = w_start(&x.job);
 	w_run(x.w, 5 * MS);
 	memcpy(out.group, x.g->id, sizeof(out.group));
@@ -356,6 +383,7 @@ static const struct ut_case cases[] = {
 	{ "areas", test_areas },
 	{ "no room", test_no_room },
 	{ "a member says nothing", test_mute },
+	{ "a member repeats itself", test_repeats },
 	{ "a member may still write", test_late_writer },
 	{ "a member dies", test_killed },
 	{ "a member lies", test_lies },
