@@ -11,7 +11,8 @@
 #   tests/run.sh [--only 'GLOB ...'] [--except 'GLOB ...'] [--list]
 #
 # "# timeout: SECONDS" in a script's head, else 300, is more than an idle machine needs.  $DDIO_PATIENCE times
-# as long is waited (tests/patience.sh), so that only what hangs fails.
+# as long is waited (tests/patience.sh), so that only what hangs fails; and no test runs on when $DDIO_WHOLE seconds
+# have gone since the first began (2700), so that whoever ends the whole after an hour gets to know what hung.
 #
 # As many tests as there are processors run at a time, and two more where no virtual machine runs beside them,
 # the longest first, as the bounds tell.  A cluster
@@ -26,6 +27,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 top=$PWD
 . tests/patience.sh
+. tests/bounded.sh
 only='*' but=
 list=
 while [ $# -gt 0 ]; do
@@ -136,15 +138,23 @@ keep() {
 	} >"$kept/${1//\//-}"
 }
 
+# bound_now COMMAND: seconds that it may take if it begins now
+bound_now() {
+	local own left
+	own=$(($(bound_of "$1") * DDIO_PATIENCE))
+	left=$((whole_end - $(date +%s)))
+	echo $((left < 1 ? 1 : left < own ? left : own))
+}
+
 run_one() {
 	local name=${1%%|*} cmd=${1#*|} file=$log/${1%%|*}.log bound start rc line
 	mkdir -p "$(dirname "$file")"
-	bound=$(($(bound_of "$cmd") * DDIO_PATIENCE))
+	bound=$(bound_now "$cmd")
 	own_network "$cmd" && cmd="unshare --net tests/own_network.sh $cmd"
 	start=$(date +%s)
 	local TIMEFORMAT='%U %S'
 	# shellcheck disable=SC2086
-	{ time timeout -k 10 "$bound" setsid --wait $cmd >"$file" 2>&1 </dev/null; } 2>"$file.cpu"
+	{ time bounded "$bound" $cmd >"$file" 2>&1 </dev/null; } 2>"$file.cpu"
 	rc=$?
 	line=$(grep -aoE '[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$file" | tail -1)
 	local p=0 f=0 s=0
@@ -179,8 +189,9 @@ serial() {
 
 networks=
 unshare --net tests/own_network.sh true 2>/dev/null && networks=1
-export -f run_one keep own_network bound_of
-export log top networks kept
+whole_end=$(($(date +%s) + ${DDIO_WHOLE:-2700}))
+export -f run_one keep own_network bound_of bound_now bounded what_waits gone_within
+export log top networks kept whole_end bounded_grace
 par=() ser=() vms=()
 while read -r t; do
 	chosen "$t" || continue
@@ -241,7 +252,7 @@ wait
 
 # said_wrong LOG: prints the few lines that tell why a test failed, with their context
 said_wrong() {
-	grep -aE -B 6 'FAIL|not ok|Sanitizer:|runtime error:|^ +[0-9]+\. .*:[0-9]+ ' "$1" |
+	grep -aE -B 6 'FAIL|^still running after|not ok|Sanitizer:|runtime error:|^ +[0-9]+\. .*:[0-9]+ ' "$1" |
 		grep -avE '^(# )*ok\b' | head -n 12 | cut -c1-300
 }
 for t in ${vms[@]+"${vms[@]%%|*}"} ${par[@]+"${par[@]%%|*}"} ${ser[@]+"${ser[@]%%|*}"}; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 # Wrong bits in the blocks of disks, of each engine that keeps its data in a file: every one is an error that names its place, none
 # is delivered, and nothing is said of what is right.
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# timeout: 300
 # Kills every daemon (SIGKILL) at a random moment under load, 100 times over the
 # same store: synced data are there, and fsck finds the store consistent.  ROUNDS
 # and DDIO_SEED repeat a run.

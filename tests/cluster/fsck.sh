@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 # Damages every kind of record of a disk, with the daemons down: `ddio fsck` finds it, --repair repairs it or makes an error of
 # what is lost, which only --drop ends, and files that were not hit keep every byte, also when the disks are filled up
 # afterwards.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 # Disks and records that come back from the past, that are lost, or that were exchanged: never zeros with status
 # 0, but a refusal that says how to go on; and what it says works.
 . "$(dirname "$0")/lib.sh"

@@ -17,12 +17,11 @@ is_mounted() {
 }
 # soon COMMAND...: tries until it succeeds, as long as in_time 20 waits
 soon() {
-	local n
-	for ((n = 0; n < 200 * DDIO_PATIENCE; n++)); do
-		"$@" && return 0
+	local end=$((SECONDS + 20 * DDIO_PATIENCE))
+	until "$@"; do
+		((SECONDS < end)) || return 1
 		sleep 0.1
 	done
-	return 1
 }
 # mount_at NAME [OPTIONS]: mounts $DDIO_CONF on $dir/NAME; the process is ${pid[NAME]}
 declare -A pid

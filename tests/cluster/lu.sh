@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 400
 # Out-of-core LU: on a cluster, beside LAPACK; in virtual time, beside Figure 10 of TR95-251.
 plain=1
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 # Every pattern by every method on every kind of disk: the same bytes, and for
 # disk-directed transfers the promised counts.
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# timeout: 400
 # Programs as people use them: fio that verifies, tar, git, SQLite, a build of a source tree.
 . "$(dirname "$0")/lib_mount.sh"
 check "start" start_cluster c --iops 3 --engine mem --disk-size 1G --block-size 64K --cache 64M

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 # The papers' figures in virtual time: the cells that are quick, asserted.  make paper has all.
 plain=1
 . "$(dirname "$0")/lib.sh"

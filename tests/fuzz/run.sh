@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 # A short run of one fuzzer: the seed corpus, every input that ever failed, then
 # a fixed number of mutations.  FUZZ_RUNS makes it longer.  A whole I/O processor takes its time.
 set -u

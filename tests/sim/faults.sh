@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# timeout: 500
 #
 # Seeded runs with faults in virtual time: see ddio-sim(1), and Documentation/testing.rst.
 set -u

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 #
 # The Debian packages: each installed file is in one of them, they unpack into a root, by dpkg where this is root, the
 # programs and back ends find their libraries there, and the same tree gives the same bytes.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 #
 # The package ddio-dkms: what is in it, that the same commit gives the same bytes, and that
 # DKMS can build both modules from it, for the kernel whose headers are installed.  Nothing of

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# timeout: 400
 #
 # The kernel modules as kernel code: built without a warning of gcc (W=1) and sparse (C=2)
 # for every kernel whose headers are installed, checkpatch's style, and an interface that

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 300
 #
 # Runs programs that look for mistakes: shellcheck on scripts, cppcheck on the sources, codespell
 # on every text.  Each must find nothing; false alarms are listed, with the reason, in

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 2700
+# timeout: 1200
 #
 # Every test for virtual machines on one kernel, counted as tests/run.sh does.
 #
@@ -16,7 +16,7 @@ set -u
 label=$(kernel_label "$1") || exit 1
 shift
 name=check-$label
-bound=2400
+bound=1100
 case ${1:-} in
 # On its kernel the system's tests have the ends, and what is random has all its rounds.  The others take 1 round of
 # 3 to 5, half of the fuzzer's calls and of the kills (a tenth of those of test_joint), four of the

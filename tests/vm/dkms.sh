@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# timeout: 600
 #
 # The package ddio-dkms on a machine as an administrator has it: installed in a root file system with DKMS and
 # kernel headers, where DKMS builds both modules, and then booted in a virtual machine with that kernel.  udev
@@ -23,7 +23,7 @@ unshare -m bash -c "mount -t proc proc $root/proc && exec chroot $root env -u TM
 	die "ddio-dkms does not install"
 }
 mke2fs -q -t ext4 -d "$root" "$root.ext4" 1500M || die "no image of the root"
-"$vm_dir/run.sh" --kernel 6.1 --mod none --no-build --name dkms --timeout 600 \
+"$vm_dir/run.sh" --kernel 6.1 --mod none --no-build --name dkms --timeout 500 \
 	--qemu "-drive if=none,id=root,format=raw,file=$root.ext4,snapshot=on,cache=unsafe
 		-device virtio-blk-pci,drive=root,serial=root" \
 	--cmd 'bash tests/vm/dkms-guest.sh'

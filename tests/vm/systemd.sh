@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 1800
+# timeout: 600
 #
 # The units and a line of fstab on a Debian with systemd, booted in a virtual machine: a daemon as its
 # own user with the kernel engine, mounts that come after it and go before it, restarts under a mount,
@@ -15,7 +15,7 @@ trap 'rm -rf "$stage" "$top/build/tests/vm/installed.tar"' EXIT
 make -s -C "$top" --no-print-directory install PREFIX=/usr DESTDIR="$stage" >&2 || die "make install"
 mkdir -p "$top/build/tests/vm"
 tar -C "$stage" -cf "$top/build/tests/vm/installed.tar" . || die "no tar of what is installed"
-"$vm_dir/run.sh" --kernel 6.1 --mod none --name systemd --switch --timeout 1500 \
+"$vm_dir/run.sh" --kernel 6.1 --mod none --name systemd --switch --timeout 500 \
 	--append 'systemd.show_status=yes systemd.log_level=notice' \
 	--qemu "-drive if=none,id=root,format=raw,file=$cache/systemd/root.ext4,snapshot=on,cache=unsafe
 		-device virtio-blk-pci,drive=root,serial=root" \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 1800
+# timeout: 600
 #
 # The time of hp97560 disks beside the model, and the papers' figures on them, in a
 # machine whose clock counts its instructions: what else this host does does not show.
@@ -21,7 +21,7 @@ flock "$top/build/kselftest" make -s -C "$top/tests/kselftest" OUTPUT="$top/buil
 	"$top/build/kselftest/hp97560/test_timing" >&2 || exit 1
 [ -z "${DDIO_FIGURES:-}" ] || export DDIO_VMENV_DDIO_FIGURES="$DDIO_FIGURES"
 # One processor: QEMU's emulation of several in this mode does not get them started.
-"$vm_dir/run.sh" --icount --smp 1 --kernel "$label" --mod hp97560 --no-disks --timeout 1600 \
+"$vm_dir/run.sh" --icount --smp 1 --kernel "$label" --mod hp97560 --no-disks --timeout 500 \
 	--name "$2-$label" --cmd "$cmd"
 rc=$?
 out=$top/build/log/vm/$2-$label.out
