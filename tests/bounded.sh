@@ -35,6 +35,7 @@ what_waits() {
 	ps -o pid,stat,etimes,args --forest --sid "$1" | cut -c1-160 | head -n 60
 	for p in $(ps -o pid= --sid "$1" | head -n 60); do
 		for t in /proc/"$p"/task/*; do
+			[ -e "$t" ] || continue
 			echo "${t#/proc/}: $(cat "$t/comm" "$t/wchan" 2>/dev/null | xargs)"
 		done
 	done | head -n 60
