@@ -25,6 +25,7 @@ for r in 1 2 3 4 5; do
 	mkdir "$dir/k"
 	setsid "$load" run "$dir/k" "$dir/k.log" $((seed + r)) 2 1000000 &
 	pid=$!
+	in_time 20 sh -c 'until [ -s "$1" ]; do sleep 0.01; done' _ "$dir/k.log.0"
 	sleep 0.$((RANDOM % 5 + 1))
 	kill -9 -$pid
 	wait $pid 2>/dev/null
