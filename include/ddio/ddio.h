@@ -664,6 +664,7 @@ struct ddio_transfer {
 #define DDIO_XFER_NO_SCATTER 0x10u /* no I/O processor touches this process's memory by itself */
 #define DDIO_XFER_SHORT 0x20u	   /* a read ends where the file does; see report->bytes_moved */
 #define DDIO_XFER_NO_SHARE 0x80u   /* no buffers are shared on one machine: data go by messages */
+#define DDIO_XFER_IN_TURN 0x100u   /* TC: one contiguous chunk after the other */
 #define DDIO_XFER_OVERLAP 0x40u	   /* bytes may be named more than once; see ddio_write_all() */
 
 /*

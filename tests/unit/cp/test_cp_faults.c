@@ -91,6 +91,8 @@ static void one_transfer(struct cp_proc *p, struct ddio_file *f, struct ddio_gro
 	uint64_t n = 0;
 	uint8_t *buf, *want;
 
+	if (s->method == DDIO_METHOD_TC && s->at & 1)
+		t.flags = DDIO_XFER_IN_TURN;
 	CU_ASSERT_EQUAL(ddio_array_share(&array, PROCS, p->rank, &n, NULL), 0);
 	buf = malloc(n);
 	want = malloc(n);

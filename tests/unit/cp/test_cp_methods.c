@@ -188,6 +188,12 @@ static uint32_t default_method(const struct method_scene *sc)
 									 : DDIO_METHOD_DDS;
 }
 
+/* Some members ask for one chunk after the other, and others need not know. */
+static uint32_t turn_flag(const struct method_scene *sc, uint32_t method, uint32_t rank)
+{
+	return method == DDIO_METHOD_TC && (sc->seed >> 4 & 3) > (rank & 1) ? DDIO_XFER_IN_TURN : 0;
+}
+
 static void read_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, uint32_t method)
 {
 	struct method_scene *sc = p->w->arg;
@@ -199,7 +205,7 @@ static void read_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g
 	t.part = &s.part;
 	t.memory = s.memoried ? &s.memory : NULL;
 	t.buf = s.span ? s.buf : NULL;
-	t.flags = method && sc->seed & 4 ? DDIO_XFER_ROTATE : 0;
+	t.flags = (method && sc->seed & 4 ? DDIO_XFER_ROTATE : 0) | turn_flag(sc, method, p->rank);
 	CP_OK(p, ddio_read_all(f, g, &t));
 	check_share(sc, &s, p->rank);
 	CU_ASSERT_EQUAL(report.method, method ? method : default_method(sc));
@@ -221,7 +227,7 @@ static void write_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *
 	t.part = &s.part;
 	t.memory = s.memoried ? &s.memory : NULL;
 	t.buf = s.span ? s.buf : NULL;
-	t.flags = method && sc->seed & 8 ? DDIO_XFER_SYNC : 0;
+	t.flags = (method && sc->seed & 8 ? DDIO_XFER_SYNC : 0) | turn_flag(sc, method, p->rank);
 	ret = cp_note(p, ddio_write_all(f, g, &t));
 	if (sc->overlap) {
 		CU_ASSERT_EQUAL(ret, -EBADSLT);

@@ -50,13 +50,6 @@ typedef void (*bench_share_fn)(void *arg, uint64_t file_off, uint64_t share_off,
 void bench_share(const struct ddio_array *array, uint32_t rank, bench_share_fn fn, void *arg);
 
 /**
- * bench_calls - move a share by one traditional call for each contiguous chunk, one after the other
- * @t: the transfer; its part is ignored
- */
-int bench_calls(struct ddio_file *file, const struct ddio_array *a, uint32_t rank,
-		const struct ddio_transfer *t, bool write);
-
-/**
  * struct bench_spec - the experiment, read-only once it runs
  * @reference: the file's contents at first, in shared memory; @size: its length; the arrays are the
  *	@cover bytes from @offset on

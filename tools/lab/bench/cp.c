@@ -116,15 +116,8 @@ static int move(struct cp *cp, const struct ddio_array *a, bool write, uint32_t 
 				   .outstanding = cp->spec->outstanding,
 				   .report = report };
 
-	int err;
-
-	if (method == DDIO_METHOD_TC && cp->spec->calls) {
-		t.flags &= ~(DDIO_XFER_ROTATE | DDIO_XFER_SATF);
-		err = ddio_group_barrier(cp->group);
-		if (!err)
-			err = bench_calls(cp->file, a, cp->rank, &t, write);
-		return err ? err : ddio_group_barrier(cp->group);
-	}
+	if (method == DDIO_METHOD_TC && cp->spec->calls)
+		t.flags |= DDIO_XFER_IN_TURN;
 	return write ? ddio_write_all(cp->file, cp->group, &t)
 		     : ddio_read_all(cp->file, cp->group, &t);
 }

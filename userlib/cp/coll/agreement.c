@@ -308,8 +308,8 @@ uint8_t *agreement_compare(const struct ddio_op *op, size_t *len)
 	bool array = op->part_kind == DDIO_PART_ARRAY;
 	struct agree agree = { .writing = op->writing,
 			       .method = op->method,
-			       /* Members may differ in this one. */
-			       .flags = op->flags & ~DDIO_XFER_NO_SCATTER,
+			       /* Members may differ in these. */
+			       .flags = op->flags & ~(DDIO_XFER_NO_SCATTER | DDIO_XFER_IN_TURN),
 			       .part = op->part_kind,
 			       .file = op->file->rec.ref.id,
 			       .array = array ? op->part : NULL,

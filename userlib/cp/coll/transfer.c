@@ -13,9 +13,10 @@
 #include "cp/node/objio.h"
 #include "cp/coll/op.h"
 
-#define KNOWN_FLAGS                                                                \
-	(DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF | \
-	 DDIO_XFER_NO_SCATTER | DDIO_XFER_SHORT | DDIO_XFER_OVERLAP | DDIO_XFER_NO_SHARE)
+#define KNOWN_FLAGS                                                                        \
+	(DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF |         \
+	 DDIO_XFER_NO_SCATTER | DDIO_XFER_SHORT | DDIO_XFER_OVERLAP | DDIO_XFER_NO_SHARE | \
+	 DDIO_XFER_IN_TURN)
 
 static int op_wrong(struct ddio_op *op, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -200,6 +200,13 @@ void objio_begin(struct objio *io)
 	objio_check(io);
 }
 
+void objio_again(struct objio *io)
+{
+	objio_free(io);
+	io->over = false;
+	objio_begin(io);
+}
+
 void objio_stop(struct objio *io, const struct error *error)
 {
 	struct objreq *req, *tmp;

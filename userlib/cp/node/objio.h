@@ -70,6 +70,8 @@ struct objio {
 
 /* Ends in done(), maybe before it returns. */
 void objio_begin(struct objio *io);
+/* From done(): begins once more, from where next() is now; counts go on. */
+void objio_again(struct objio *io);
 /* Cancels; ends in done() when no request refers to memory any more, maybe before it returns. */
 void objio_stop(struct objio *io, const struct error *error);
 void objio_free(struct objio *io);
