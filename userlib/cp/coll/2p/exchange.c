@@ -32,9 +32,29 @@ struct staging_walk {
 	struct two_phase *tp;
 	uint8_t *msg;
 	uint32_t n;
-	uint64_t off;
+	uint64_t off, pieces;
 	bool single;
 };
+
+static uint64_t run_pieces(const struct ddio_map_run *run)
+{
+	uint64_t pieces = 1;
+	uint32_t i;
+
+	for (i = 0; i < run->nlevels; i++)
+		pieces *= run->level[i].count;
+	return pieces;
+}
+
+/* As for an I/O processor: whoever has the file's side of a message finds its pieces, and gathers or deals out several. */
+static void charge_pieces(const struct two_phase *tp, uint64_t pieces)
+{
+	struct ddio_env *env = tp->op->session->env;
+
+	ddio_env_charge(env, DDIO_WORK_PIECES, pieces * ddio_map_ndims(tp->op->whole));
+	if (pieces > 1)
+		ddio_env_charge(env, DDIO_WORK_GATHER, pieces);
+}
 
 static int walk_look(void *arg, const struct ddio_map_run *run)
 {
@@ -49,6 +69,7 @@ static int walk_pack(void *arg, const struct ddio_map_run *run)
 {
 	struct staging_walk *w = arg;
 
+	w->pieces += run_pieces(run);
 	ddio_map_run_pack(run, w->tp->staging, w->tp->seg.lo, w->msg);
 	return 0;
 }
@@ -57,6 +78,7 @@ static int walk_unpack(void *arg, const struct ddio_map_run *run)
 {
 	struct staging_walk *w = arg;
 
+	w->pieces += run_pieces(run);
 	ddio_map_run_unpack(run, w->tp->staging, w->tp->seg.lo, w->msg);
 	return 0;
 }
@@ -68,7 +90,10 @@ static uint8_t *staging_piece(struct two_phase *tp, uint32_t who, uint64_t lo, u
 	struct ddio_op *op = tp->op;
 
 	ddio_map_runs_of(op->whole, who, lo, hi, op->writing, walk_look, &w);
-	return w.single ? tp->staging + (w.off - tp->seg.lo) : NULL;
+	if (!w.single)
+		return NULL;
+	charge_pieces(tp, 1);
+	return tp->staging + (w.off - tp->seg.lo);
 }
 
 static void staging_pack(struct two_phase *tp, uint32_t who, uint64_t lo, uint64_t hi, uint8_t *msg)
@@ -76,6 +101,7 @@ static void staging_pack(struct two_phase *tp, uint32_t who, uint64_t lo, uint64
 	struct staging_walk w = { .tp = tp, .msg = msg };
 
 	ddio_map_runs_of(tp->op->whole, who, lo, hi, false, walk_pack, &w);
+	charge_pieces(tp, w.pieces);
 }
 
 static void staging_unpack(struct two_phase *tp, uint32_t who, uint64_t lo, uint64_t hi,
@@ -84,6 +110,7 @@ static void staging_unpack(struct two_phase *tp, uint32_t who, uint64_t lo, uint
 	struct staging_walk w = { .tp = tp, .msg = msg };
 
 	ddio_map_runs_of(tp->op->whole, who, lo, hi, true, walk_unpack, &w);
+	charge_pieces(tp, w.pieces);
 }
 
 /*

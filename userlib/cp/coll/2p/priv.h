@@ -39,6 +39,7 @@ struct tp_peer {
  * @chunk: bytes of the file that one message covers
  * @cursor: of each disk: next byte of the file
  * @asked: this member has contributed to MIDDLE; @answered: its verdict has come
+ * @post: begins the exchange; @posted: it has yet to
  * @got, @due: bytes from other members
  * @sends: messages that are being sent
  * @exchanged: see tp_exchange_begin()
@@ -53,7 +54,8 @@ struct two_phase {
 	struct tp_peer *peer;
 	struct objio io;
 	uint64_t *cursor;
-	bool io_running, asked, answered, stopping, pumping;
+	bool io_running, asked, answered, stopping, pumping, posted;
+	struct ddio_post post;
 	uint64_t got, due;
 	uint32_t sends, left;
 	void (*exchanged)(struct two_phase *tp);

@@ -100,6 +100,26 @@ static void segment_count(struct two_phase *tp)
 static void stop_check(struct two_phase *tp);
 static void exchanged(struct two_phase *tp);
 
+static void exchange_posted(void *arg)
+{
+	struct two_phase *tp = arg;
+
+	tp->posted = false;
+	if (tp->stopping)
+		stop_check(tp);
+	else
+		tp_exchange_begin(tp, exchanged);
+}
+
+/* Begins the exchange once the verdict has left for other members: packing takes a while, and they would wait for it. */
+static void exchange_post(struct two_phase *tp)
+{
+	tp->posted = true;
+	tp->post.fn = exchange_posted;
+	tp->post.arg = tp;
+	ddio_env_post(tp->op->session->env, &tp->post);
+}
+
 static void middle_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct two_phase *tp = arg;
@@ -114,7 +134,7 @@ static void middle_agreed(void *arg, const struct error *error, const void *data
 	else if (error->status)
 		op_fail(tp->op, error);
 	else
-		tp_exchange_begin(tp, exchanged);
+		exchange_post(tp);
 }
 
 /* From here on members talk to all others; the first time they are told all addresses. */
@@ -153,7 +173,7 @@ static void stop_check(struct two_phase *tp)
 {
 	struct ddio_op *op = tp->op;
 
-	if (tp->io_running || tp->sends)
+	if (tp->io_running || tp->sends || tp->posted)
 		return;
 	if (op->agreed && !tp->asked && !op->group->broken.status) {
 		middle_begin(tp);
