@@ -51,6 +51,7 @@ struct hp97560_region {
  * @period_ns: time after which the angle is exactly the same again
  * @track_skew: slots by which a track's sector 0 is later than its neighbour's
  * @cyl_skew: the same from one cylinder to the next, head for head
+ * @phase: slot at which the first sector without skew passes, at the epoch
  * @short_seek_max: longest seek, in cylinders, that the short formula describes
  * @short_seek_ns: constant term of the short formula
  * @short_seek_sqrt_ns: its factor of the square root of the distance
@@ -81,6 +82,7 @@ struct hp97560_params {
 	u64 period_ns;
 	u32 track_skew;
 	u32 cyl_skew;
+	u32 phase;
 	u32 short_seek_max;
 	u32 short_seek_ns;
 	u32 short_seek_sqrt_ns;

@@ -120,7 +120,8 @@ int hp97560_params_check(const struct hp97560_params *p)
 		return -EINVAL;
 	if (!p->track_sectors || p->track_sectors > MAX_TRACK_SECTORS)
 		return -EINVAL;
-	if (p->track_skew > MAX_TRACK_SECTORS || p->cyl_skew > MAX_TRACK_SECTORS)
+	if (p->track_skew > MAX_TRACK_SECTORS || p->cyl_skew > MAX_TRACK_SECTORS ||
+	    p->phase >= p->track_sectors)
 		return -EINVAL;
 	if (!regions_valid(p) || !rotation_valid(p) || !delays_valid(p) || !bus_valid(p))
 		return -EINVAL;
@@ -196,7 +197,7 @@ static u32 skew_cyl_of(const struct hp97560_params *p, const struct hp97560_chs 
 u32 hp97560_angle_of(const struct hp97560_params *p, const struct hp97560_chs *chs)
 {
 	u64 cyl = chs->cyl - skew_cyl_of(p, chs);
-	u64 slot = (u64)p->track_skew * chs->head + p->cyl_skew * cyl + chs->sector;
+	u64 slot = (u64)p->track_skew * chs->head + p->cyl_skew * cyl + chs->sector + p->phase;
 	u32 angle;
 
 	div_u64_rem(slot, p->track_sectors, &angle);

@@ -44,6 +44,7 @@ static void bad_params_are_refused(void)
 	REFUSED(p.period_ns = 48023); /* slots shorter than a nanosecond */
 	REFUSED(p.period_ns = UINT64_MAX);
 	REFUSED(p.track_skew = 65536);
+	REFUSED(p.phase = 72);
 	REFUSED(p.cyl_skew = 65536);
 	REFUSED(p.short_seek_ns = 1000000001);
 	REFUSED(p.short_seek_sqrt_ns = 10000001);
@@ -161,6 +162,11 @@ static void skew_is_counted_within_each_region(void)
 	CU_ASSERT_EQUAL(hp97560_angle_of(&p, &chs), 0);
 	chs = (struct hp97560_chs){ .cyl = 0 };
 	CU_ASSERT_EQUAL(hp97560_angle_of(&p, &chs), 0);
+	/* A phase turns the whole disk. */
+	p.phase = 71;
+	CU_ASSERT_EQUAL(hp97560_angle_of(&p, &chs), 71);
+	chs = (struct hp97560_chs){ .cyl = 655, .head = 2, .sector = 3 };
+	CU_ASSERT_EQUAL(hp97560_angle_of(&p, &chs), 36);
 }
 
 static void seeks_follow_both_formulas(void)

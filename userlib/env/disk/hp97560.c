@@ -31,6 +31,7 @@ struct hp_options {
 	uint64_t bad_sector;
 	uint64_t buffer_sectors;
 	uint64_t dirty_sectors;
+	uint64_t phase;
 	bool immediate_report;
 	bool read_ahead;
 	bool bus_overlap;
@@ -121,6 +122,14 @@ static const struct ddio_opt hp_options[] = {
 		.min = 1,
 		.max = 65536,
 		.help = "part of the buffer that may hold unwritten data",
+	},
+	{
+		.name = "phase",
+		.type = OPT_U64,
+		.offset = offsetof(struct hp_options, phase),
+		.min = 0,
+		.max = 71,
+		.help = "by how many sectors the disk's angle differs from that of others",
 	},
 	{
 		.name = "slow",
@@ -415,6 +424,7 @@ static int hp_params(struct hp_disk *h, const struct ddio_disk_spec *spec,
 	}
 	params->buffer_sectors = opts->buffer_sectors;
 	params->dirty_sectors = opts->dirty_sectors;
+	params->phase = (uint32_t)opts->phase;
 	params->immediate_report = opts->immediate_report;
 	params->read_ahead = opts->read_ahead;
 	params->bus_overlap = opts->bus_overlap;
