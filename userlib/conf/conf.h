@@ -37,6 +37,7 @@ struct ddio_conf_node {
 	uint32_t buffers;	/* block buffers of each disk in a collective, default 2 */
 	bool install;		/* a block that is written in part is read first; default false */
 	bool cscan;		/* false: disk queues are first come, first served; default true */
+	bool late_ahead;	/* read ahead once a read has ended, not along with it */
 	uint64_t write_back_ns; /* 0: writes stay in the cache until a sync; default 5 s */
 	bool sync_io; /* false skips fsync of records, for measurements only; default true */
 	int line;

@@ -99,7 +99,7 @@ static void test_everything(void)
 		"; another\n"
 		"[disk d0]\nnode=io0\n"
 		"[node io1]\naddress = io1.example:0\nmeta=/m/1\nreactors=3\ncache = 10MB\n"
-		"buffers=7\ncscan = no\ninstall = yes\nwrite_back = 0s\nsync_io = No";
+		"buffers=7\ncscan = no\nlate_ahead = yes\ninstall = yes\nwrite_back = 0s\nsync_io = No";
 	char err[512];
 	struct ddio_conf *conf = parse(text, err);
 
@@ -121,6 +121,8 @@ static void test_everything(void)
 	CU_ASSERT_EQUAL(conf->nodes[1].cache, 10 << 20);
 	CU_ASSERT_EQUAL(conf->nodes[1].buffers, 7);
 	CU_ASSERT_FALSE(conf->nodes[1].cscan);
+	CU_ASSERT_FALSE(conf->nodes[0].late_ahead);
+	CU_ASSERT_TRUE(conf->nodes[1].late_ahead);
 	CU_ASSERT_FALSE(conf->nodes[0].install);
 	CU_ASSERT_TRUE(conf->nodes[1].install);
 	CU_ASSERT_FALSE(conf->nodes[1].sync_io);

@@ -28,7 +28,8 @@ struct cache_stats {
  *	CACHE_PAPER_MAX bytes); see cache_set_clients()
  * @depth: most requests at the disk at once; default 1, so that CSCAN alone decides the order; more
  *	for disks that take many
- * @fcfs: first come, first served instead of CSCAN, and a read ends before the next block is read
+ * @fcfs: first come, first served instead of CSCAN
+ * @late_ahead: a read ends before the next block is read ahead
  *	ahead, so that other requests come between: both as in TR94-226
  * @install: a block that is on the disk but not cached is read before part of it is written, as in
  *	TR95-251; otherwise the rest is read only when it is needed
@@ -38,7 +39,7 @@ struct cache_opts {
 	uint64_t bytes;
 	bool paper;
 	uint32_t depth;
-	bool fcfs;
+	bool fcfs, late_ahead;
 	bool install;
 	bool ends;
 };

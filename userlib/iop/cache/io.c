@@ -165,7 +165,7 @@ static void io_prefetch(struct cache *c, struct cache_io *io)
 {
 	struct cache_io_state *s = cache_io_state(io);
 
-	if (!io->reader && c->queue.fcfs && s->running)
+	if (!io->reader && c->opts.late_ahead && s->running)
 		return;
 	s->prefetched = true;
 	cache_read_ahead(c, io);

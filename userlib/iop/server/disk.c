@@ -79,6 +79,7 @@ static int cache_open(struct iop_disk *disk, char *err, size_t err_len)
 		/* The papers' collectives write every block themselves. */
 		.ends = bytes != DDIO_CONF_CACHE_PAPER,
 		.fcfs = !iop->conf->nodes[iop->node].cscan,
+		.late_ahead = iop->conf->nodes[iop->node].late_ahead,
 		.depth = ddio_disk_info(disk->disk)->peak ? 1 : DEPTH_MANY,
 	};
 	int ret = cache_new(disk->reactor->env, disk->store, &opts, &disk->cache);

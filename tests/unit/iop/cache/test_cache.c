@@ -138,6 +138,36 @@ static void prefetches_one_block_ahead(void)
 	free(obj);
 }
 
+/* Returns how many requests a read of a block that is not there makes before it has ended. */
+static uint64_t requests_at_once(bool late)
+{
+	struct cache_world *w =
+		world_new(&(struct cache_opts){ .bytes = 8 * BS, .depth = 1, .late_ahead = late });
+	struct object *obj = world_object(1, BS);
+	struct world_io x;
+	uint8_t buf[8];
+	uint64_t n;
+
+	world_fill(w, obj, 4);
+	world_io_set(&x, obj, 0, buf, 8);
+	x.io.prefetch = true;
+	cache_read(w->cache, &x.io);
+	n = x.io.disk_reqs;
+	world_run(w);
+	CU_ASSERT_EQUAL(x.status, 0);
+	CU_ASSERT_EQUAL(w->nlog, 2);
+	CU_ASSERT_EQUAL(stats(w).prefetches, 1);
+	world_free(w);
+	free(obj);
+	return n;
+}
+
+static void reads_ahead_along_or_afterwards(void)
+{
+	CU_ASSERT_EQUAL(requests_at_once(false), 2);
+	CU_ASSERT_EQUAL(requests_at_once(true), 1);
+}
+
 static void prefetch_behind_the_demand_and_not_into_holes(void)
 {
 	struct cache_world *w = world_blocks(8);
@@ -478,6 +508,7 @@ static const struct ut_case cases[] = {
 	{ "readers of a block join in one disk request", readers_join_one_disk_request },
 	{ "the least recently used block goes first", least_recently_used_goes_first },
 	{ "one block is read ahead", prefetches_one_block_ahead },
+	{ "along with a read, or once it has ended", reads_ahead_along_or_afterwards },
 	{ "not into holes, and behind the demand", prefetch_behind_the_demand_and_not_into_holes },
 	{ "unused prefetches are wasted", unused_prefetches_are_counted_as_wasted },
 	{ "WriteFull: a full block is written back", a_full_block_is_written_back_at_once },
