@@ -24,7 +24,7 @@ fails "no such block" "block-size" "$ddio" lu --block-size 1000
 fails "no columns" "slab" "$ddio" lu --slab 0
 
 # Virtual time: 1/4 of the paper's order.  The traffic of a disk-directed run follows from the loop.
-sim() { "$ddio" lu --sim --csv --fcfs --no-batch --install "$@"; }
+sim() { "$ddio" lu --sim --csv --fcfs --late-ahead --no-batch --install "$@"; }
 small() { sim --order 256 --slab 4 "$@"; }
 traffic() { # prints the MB that the program asks for
 	awk -v n=256 -v held=32 'BEGIN {
@@ -44,7 +44,7 @@ for l in contiguous random-blocks; do
 done
 check "virtual time repeats" [ "$(small --method tc)" = "$(small --method tc)" ]
 thin() {
-	"$ddio" lu --sim --csv --fcfs --no-batch --order 256 --slab 8 --block-size 2K --cache 16K \
+	"$ddio" lu --sim --csv --fcfs --late-ahead --no-batch --order 256 --slab 8 --block-size 2K --cache 16K \
 		--method tc "$@" | cut -d, -f8
 }
 without=$(thin)

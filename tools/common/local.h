@@ -22,8 +22,10 @@
  * @block: default block size; 0: the configuration's
  * @timeout_ms: how long a node may be silent; 0: the default
  * @buffers: block buffers of each disk; 0: the default
+ * @phases: emulated disks have angles of their own, which follow from this; 0: they turn in step
  * @reactors: of each I/O processor; 0: the default
  * @fcfs: disk queues are first come, first served
+ * @late_ahead: the block after a read is read ahead once the read has ended
  * @install: caches read a block before part of it is written
  * @no_write_back: written blocks stay in the caches until a sync, for measurements
  * @no_sync: records are not forced to the medium, for clusters that are thrown away
@@ -39,10 +41,11 @@ struct local_spec {
 	bool shared_bus;
 	uint64_t cache;
 	uint64_t block;
+	uint64_t phases;
 	uint32_t timeout_ms;
 	uint32_t buffers;
 	uint32_t reactors;
-	bool no_write_back, no_sync, fcfs, install;
+	bool no_write_back, no_sync, fcfs, late_ahead, install;
 };
 
 /* Writes DIR/ddio.conf and, with @key, DIR/key.  Return: 0, or -errno after a message. */

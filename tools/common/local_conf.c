@@ -8,9 +8,12 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/rand.h"
 #include "cmd.h"
 #include "env/addr.h"
 #include "local.h"
+
+enum { TRACK_SECTORS = 72 }; /* of an emulated HP 97560 */
 
 static int local_write_key(const char *dir)
 {
@@ -56,6 +59,18 @@ static uint64_t local_disk_size(const struct local_spec *s)
 	return !strcmp(s->engine, "aio") ? 8ull << 30 : !strcmp(s->engine, "mem") ? 1ull << 30 : 0;
 }
 
+static void local_write_options(FILE *f, const struct local_spec *s, uint32_t number)
+{
+	bool given = s->options && *s->options;
+	uint64_t angle = ddio_rand_mix(s->phases ^ (uint64_t)(number + 1) << 32) % TRACK_SECTORS;
+
+	if (s->phases)
+		fprintf(f, "options = %s%sphase=%u\n", given ? s->options : "", given ? "," : "",
+			(unsigned int)angle);
+	else if (given)
+		fprintf(f, "options = %s\n", s->options);
+}
+
 static void local_write_disk(FILE *f, const struct local_spec *s, uint32_t node, uint32_t number)
 {
 	uint64_t size = local_disk_size(s);
@@ -65,8 +80,7 @@ static void local_write_disk(FILE *f, const struct local_spec *s, uint32_t node,
 		fprintf(f, "path = %s/d%u.img\n", s->dir, number);
 	if (size)
 		fprintf(f, "size = %llu\n", (unsigned long long)size);
-	if (s->options && *s->options)
-		fprintf(f, "options = %s\n", s->options);
+	local_write_options(f, s, number);
 	if (s->shared_bus)
 		fprintf(f, "bus = io%u\n", node);
 }
@@ -87,6 +101,8 @@ static void local_write_node(FILE *f, const struct local_spec *s, uint32_t node,
 		fprintf(f, "reactors = %u\n", s->reactors);
 	if (s->fcfs)
 		fprintf(f, "cscan = no\n");
+	if (s->late_ahead)
+		fprintf(f, "late_ahead = yes\n");
 	if (s->install)
 		fprintf(f, "install = yes\n");
 	if (s->no_write_back)

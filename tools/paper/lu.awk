@@ -30,6 +30,8 @@ function show(c, fs,   k, dt, ds) {
 	dt = off(ours_t[k], traffic[k])
 	ds = off(ours_s[k], seconds[k])
 	split(c, part, ",")
+	if (mag(ds) > 25)
+		late = late sprintf("  not reproduced: %s %s: %+.1f %% of the seconds, %+.1f %% of the traffic\n", c, fs, ds, dt)
 	printf "%-7s %4s %5s %-3s %8.1f %8.1f %+6.1f%% %9.1f %9.1f %+6.1f%%", part[1], part[2], part[3], fs,
 		ours_t[k], traffic[k], dt, ours_s[k], seconds[k], ds
 	all_s[fs]++
@@ -72,11 +74,6 @@ END {
 	}
 	print ""
 	printf "%s", late
-	print "Off are TC's blocks of 8 KB, two columns each, and contiguous blocks of 1 KB.  What the caches move is"
-	print "right to 0.1 % where the slab is 32 or 128, so it is time, not traffic: the papers' disks stood idle a"
-	print "third of it (39 ms a random 8 KB access, against 28 ms of DD without presort).  Two processes share"
-	print "each such block, and four of eight disks are asked at a time unless blocks read ahead fill the gap; ours do."
-	print "Why theirs wrote less than was asked (1,933 of 2,018 MB, 16 columns) was not found."
 	print ""
 	printf "DD traffic: %d of %d cells within 2 %%\n", in_t, all_t
 	printf "TC seconds: %d of %d cells within 25 %%; farthest off: %s, %.1f %%\n", in_s["TC"], all_s["TC"], where["TC"], worst["TC"]

@@ -17,17 +17,29 @@ mkdir -p "$out"
 
 sim() { "$ddio" sim --quiet --no-verify --csv "$@"; }
 
+# The papers' machine ran a thread for each request, and their applications made a call for each chunk.
+era() { sim --prompt --calls "$@"; }
+
 # TR94-226: one request for each disk and process, first-come-first-served queues, two cache buffers for
-# each disk and process, and each Memput and Memget by itself.
-tr94() { sim --outstanding 1 --fcfs --cache 256K --no-batch "$@"; }
+# each disk and process, each Memput and Memget by itself, and read-ahead after the answer.
+tr94() { era --outstanding 1 --fcfs --late-ahead --cache 256K --no-batch "$@"; }
+
+# TOCS 1997: four requests, CSCAN, batches; disks begin at random angles.
+tocs97() { era --phases "$@"; }
+
+# Five trials, as in the papers: means and coefficients of variation.
+seeds=${SEEDS:-1 2 3 4 5}
+means() { # COMMAND...
+	local s
+	for s in $seeds; do "$@" --cpu-left --seed "$s"; done | awk -f $here/mean.awk
+}
 
 # side_by_side NAME TITLE TOLERANCE-DD TOLERANCE-TC: NAME.csv as a table with deviations
 side_by_side() {
 	{
 		grep '^#' "$out/$1.csv" | sed 's/^# //'
 		echo
-		awk -v title="$2" -v tol_dd="$3" -v tol_tc="$4" -v table="$1" \
-			-v reasons=$here/reasons.csv -f $here/side_by_side.awk "$out/$1.csv"
+		awk -v title="$2" -v tol_dd="$3" -v tol_tc="$4" -f $here/side_by_side.awk "$out/$1.csv"
 	} >"$out/$1.txt"
 	tail -n 3 "$out/$1.txt" | sed "s/^/$1: /"
 }
@@ -42,20 +54,26 @@ tables() { # Tables 3 and 4
 	for name in table3 table4; do
 		layout=random-blocks
 		[ $name = table4 ] && layout=contiguous
-		tr94 --patterns $patterns --layouts $layout --methods tc,dd,dds >"$out/$name.csv"
+		means tr94 --patterns $patterns --layouts $layout --methods tc,dd,dds >"$out/$name.csv"
 		side_by_side $name "TR94-226, Table ${name#table} ($layout)" 10 30
 		draw $name "TR94-226, Table ${name#table}: $layout, MB/s"
 	done
 }
 
-tocs() { # TOCS 1997, Figures 4 to 7 and Table III
-	sim --patterns $patterns --layouts random-blocks,contiguous --methods tc,2p,dd,dds >"$out/tocs.csv"
-	{
-		grep '^#' "$out/tocs.csv" | sed 's/^# //'
-		echo
-		awk -f $here/relative.awk "$out/tocs.csv"
-	} >"$out/tocs.txt"
-	tail -n 4 "$out/tocs.txt" | sed 's/^/tocs: /'
+tocs() { # TOCS 1997, Figures 4 to 7 and Table III; the text gives the cache twice
+	local name cache
+	for name in tocs tocs-4mb; do
+		cache=1M # eight buffers for each process and disk
+		[ $name = tocs-4mb ] && cache=256K # two; 4 MB in all
+		means tocs97 --cache $cache --patterns $patterns --layouts random-blocks,contiguous \
+			--methods tc,2p,dd,dds >"$out/$name.csv"
+		{
+			grep '^#' "$out/$name.csv" | sed 's/^# //'
+			echo
+			awk -f $here/relative.awk "$out/$name.csv"
+		} >"$out/$name.txt"
+		tail -n 4 "$out/$name.txt" | sed "s/^/$name: /"
+	done
 	draw tocs "TOCS 1997, Figures 4 to 7, MB/s"
 }
 
@@ -68,7 +86,7 @@ lu() { # Figure 10
 			case $layout in contig) l=contiguous ;; random) l=random-blocks ;; *) continue ;; esac
 			m=tc
 			[ "$fs" = DD ] && m=dds
-			"$ddio" lu --sim --csv --fcfs --no-batch --install --layout $l --slab "$slab" \
+			"$ddio" lu --sim --csv --fcfs --late-ahead --no-batch --install --layout $l --slab "$slab" \
 				--block-size "$block" --method $m
 		done <$here/figure10.csv
 	} >"$out/lu.csv"
@@ -89,7 +107,7 @@ vary() {
 	: >"$out/$name.csv"
 	for set in "$@"; do
 		# shellcheck disable=SC2086
-		sim --patterns ra,rn,rb,rc --records 8192 --methods tc,2p,dds ${set#*:} |
+		tocs97 --patterns ra,rn,rb,rc --records 8192 --methods tc,2p,dds ${set#*:} |
 			awk -v v="${set%%:*}" -v first=$first '/^#/ { if (first) print; next }
 				/^layout/ { if (first) print "value," $0; next } { print v "," $0 }' >>"$out/$name.csv"
 		first=0
@@ -128,18 +146,43 @@ sensitivity() {
 	vary records "${settings[@]}"
 }
 
-# Kotz and Cai 1995: what all 36 patterns leave of the I/O processors' CPUs.  Their traditional
-# clients made a call for each chunk; DDs and TC run apart since only TC has calls.
+# Kotz and Cai 1995: what all patterns leave of the I/O processors' CPUs, in the runs of Table 4.
 ionode() {
-	tr94 --cpu-left --patterns $patterns --methods tc --calls >"$out/ionode-calls.csv"
-	tr94 --cpu-left --patterns $patterns --methods dds >"$out/ionode-dd.csv"
+	[ -s "$out/table4.csv" ] || tables
 	{
-		grep '^#' "$out/ionode-dd.csv" | sed 's/^# //'
+		grep '^#' "$out/table4.csv" | sed 's/^# //'
 		echo
-		awk -f $here/ionode.awk $here/ionode.csv "$out/ionode-calls.csv" "$out/ionode-dd.csv"
+		awk -f $here/ionode.awk $here/ionode.csv "$out/table4.csv"
 	} >"$out/ionode.txt"
 	tail -n 1 "$out/ionode.txt" | sed 's/^/ionode: /'
-	gnuplot -e "base='$out/ionode'" $here/ionode.gp
+	gnuplot -e "csv='$out/table4.csv'; base='$out/ionode'" $here/ionode.gp
+}
+
+# Clients, servers and costs that were tried for traditional caching: cells that tell them apart.
+tried() {
+	local name
+	try() { # NAME OPTIONS...
+		name=$1
+		shift
+		sim --outstanding 1 --fcfs --cache 256K --no-batch --cpu-left -m tc -r 8 \
+			-p rc,rbc,rcc,wc,wbc,wcc,rnb,rbb,rb "$@" | sed "s/^/$name,/"
+		sim --outstanding 1 --fcfs --cache 256K --no-batch --cpu-left -m tc -r 8192 \
+			-p rcb,rbb,rcc,rcn,wnb,wn "$@" | sed -n "s/^contiguous/$name,&/p"
+	}
+	{
+		try all-at-once --late-ahead --cost cache=40000
+		try all-at-once-prompt --late-ahead --prompt --cost cache=40000
+		try calls --late-ahead --calls
+		try calls-40us --late-ahead --calls --cost cache=40000
+		try calls-prompt-5us --late-ahead --calls --prompt --cost cache=5000
+		try calls-prompt --late-ahead --calls --prompt
+		try calls-prompt-15us --late-ahead --calls --prompt --cost cache=15000
+		try calls-prompt-20us --late-ahead --calls --prompt --cost cache=20000
+		try calls-prompt-ahead --calls --prompt
+		try calls-prompt-angles --late-ahead --calls --prompt --phases
+	} >"$out/tried.csv"
+	awk -f $here/tried.awk "$out/tried.csv" >"$out/tried.txt"
+	echo "tried: $out/tried.txt"
 }
 
 # What the papers only suggest, with and without it.
@@ -169,33 +212,43 @@ fixes() {
 # then read.  SCALE: "IOPS:CPS ..."; the larger ones of Documentation/scaling.rst take minutes and
 # many gigabytes.
 scale() {
-	local c i n p r text
+	local c i n p text
 	{
-		sim -p rn -r 8192 -m dds | sed -n 1p
-		echo "pattern,iops,cps,transfer_s,mbps,messages_per_iop,sorted_per_iop,runs_per_iop,iop_cpu_s,bytes_per_pair,real_s"
+		sim --network switched -p rn -r 8192 -m dds | sed -n 1p
+		echo "pattern,iops,cps,transfer_s,mbps,messages_per_iop,sorted_per_iop,runs_per_iop,iop_cpu_s"
 		for c in ${SCALE:-16:16 16:64 16:256 64:64 64:256 64:1024 64:4096 \
 			128:128 128:512 256:64 256:256 1024:64}; do
 			i=${c%:*} n=${c#*:}
 			for p in rb:8192 rc:8192; do
-				r=$SECONDS
 				text=$(sim --stats --network switched --iops "$i" --cps "$n" --size "${i}M" \
 					--patterns ${p%:*} --records ${p#*:} --methods dds 2>&1)
-				awk -F, -v i="$i" -v n="$n" -v real=$((SECONDS - r)) '
+				awk -F, -v i="$i" -v n="$n" '
 					/^contiguous/ { p = $2; mb = $6; s = $9 / 1e9 }
 					/^virtual/ { split($0, w, /[ ,;]+/)
 						for (k in w) { if (w[k] == "messages") m = w[k - 1]
 							if (w[k] == "entries") e = w[k - 1]
 							if (w[k] == "runs") u = w[k - 1]
-							if (w[k] == "IOPs") cpu = w[k - 3]
-							if (w[k] == "memory") mem = w[k - 3] } }
-					END { printf "%s,%d,%d,%.4f,%.1f,%.0f,%.0f,%.0f,%.3f,%.0f,%d\n", p, i, n, s, mb,
-						m / i, e / i, u / i, cpu / i, mem / (i * n), real }' <<<"$text"
+							if (w[k] == "IOPs") cpu = w[k - 3] } }
+					END { printf "%s,%d,%d,%.4f,%.1f,%.0f,%.0f,%.0f,%.3f\n", p, i, n, s, mb,
+						m / i, e / i, u / i, cpu / i }' <<<"$text"
+				sed -n "s/^virtual.* \([0-9]*\) bytes of memory$/scale: $p, $i IOPs, $n CPs: \1 bytes of memory/p" \
+					<<<"$text" >&2
 			done
 		done
 	} >"$out/scale.csv"
 	sed 's/^# //' "$out/scale.csv" | column -s, -t >"$out/scale.txt"
 	gnuplot -e "csv='$out/scale.csv'; base='$out/scale'" $here/scale.gp
 	echo "scale: $out/scale.txt"
+}
+
+# Predictions and fitted cells apart: how many lie within 5, 10, 15 and 30 % of the published figure.
+shares() {
+	local f have=()
+	for f in table3 table4; do
+		[ -s "$out/$f.csv" ] && have+=("$out/$f.csv")
+	done
+	awk -f $here/shares.awk $here/before.csv "${have[@]}" >"$out/shares.txt"
+	sed 's/^/shares: /' "$out/shares.txt"
 }
 
 # What the text of TOCS says, looked up in the figures.
@@ -208,7 +261,7 @@ statements() {
 	tail -n 1 "$out/statements.txt" | sed 's/^/statements: /'
 }
 
-all='tables tocs sensitivity statements lu ionode fixes scale'
+all='tables tocs sensitivity statements lu ionode tried fixes scale shares'
 # shellcheck disable=SC2048
 for what in ${*:-$all}; do
 	case " $all " in

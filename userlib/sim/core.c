@@ -24,6 +24,7 @@ void sim_plan(struct sim_proc *proc)
 		return;
 	}
 	when = first->when > proc->cpu->busy_until ? first->when : proc->cpu->busy_until;
+	when = when > proc->sim->now ? when : proc->sim->now;
 	if (proc->turn.slot && proc->turn.when == when && proc->turn.seq == first->seq)
 		return;
 	proc->sim->turns.seq = first->seq - 1;
@@ -45,6 +46,14 @@ void sim_event(struct sim_proc *proc, struct ddio_timer *event, uint64_t when)
 
 	proc->events.seq = proc->sim->seq++;
 	if (ddio_heap_put(&proc->events, &event->node, when < now ? now : when))
+		abort();
+	sim_plan(proc);
+}
+
+void sim_event_first(struct sim_proc *proc, struct ddio_timer *event)
+{
+	proc->events.seq = proc->sim->seq++;
+	if (ddio_heap_put(&proc->events, &event->node, 0))
 		abort();
 	sim_plan(proc);
 }

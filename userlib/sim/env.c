@@ -45,7 +45,9 @@ static void sim_post(struct ddio_env *env, struct ddio_post *post)
 {
 	struct sim_proc *proc = sim_proc_of(env);
 
-	if (!proc->posts)
+	if (!proc->posts && proc->sim->prompt)
+		sim_event_first(proc, &proc->post_event);
+	else if (!proc->posts)
 		sim_event(proc, &proc->post_event, 0);
 	post->next = NULL;
 	*proc->posts_end = post;
@@ -160,7 +162,7 @@ static void sim_log(struct ddio_env *env, enum ddio_log_level level, const char 
 static void sim_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)
 {
 	struct sim_proc *proc = sim_proc_of(env);
-	const struct sim_cost *cost = &proc->sim->machine->cost[work];
+	const struct ddio_sim_cost *cost = &proc->sim->machine->cost[work];
 	uint64_t ps = proc->left_ps + n * cost->unit_ps;
 
 	proc->charged[work] += n;

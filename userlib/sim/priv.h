@@ -140,6 +140,7 @@ struct sim_net {
  * @log_len: bytes in it
  * @log_file: writes @log
  * @verbose: to standard error too
+ * @prompt: see ddio_sim_prompt()
  */
 struct ddio_sim {
 	uint64_t now;
@@ -166,7 +167,7 @@ struct ddio_sim {
 	char *log;
 	size_t log_len;
 	FILE *log_file;
-	bool verbose;
+	bool verbose, prompt;
 };
 
 static inline struct sim_proc *sim_proc_of(const struct ddio_env *env)
@@ -193,6 +194,8 @@ static inline uint64_t sim_time(const struct ddio_sim *sim)
 uint64_t sim_random(struct ddio_sim *sim);
 /* Makes the event come at @when, or now if that has passed; ends the program without memory. */
 void sim_event(struct sim_proc *proc, struct ddio_timer *event, uint64_t when);
+/* Makes the event the next one of its process. */
+void sim_event_first(struct sim_proc *proc, struct ddio_timer *event);
 void sim_event_cancel(struct sim_proc *proc, struct ddio_timer *event);
 /* Runs the next event if it comes by @until.  Return: false if there is none. */
 bool sim_step(struct ddio_sim *sim, uint64_t until);

@@ -135,6 +135,11 @@ void ddio_sim_set_machine(struct ddio_sim *sim, const struct ddio_sim_machine *m
 	sim->machine = machine;
 }
 
+void ddio_sim_prompt(struct ddio_sim *sim, bool on)
+{
+	sim->prompt = on;
+}
+
 void ddio_sim_watch(struct ddio_env *env, void (*watch)(void *arg, uint64_t start, uint64_t ns),
 		    void *arg)
 {

@@ -38,11 +38,11 @@ void ddio_sim_free(struct ddio_sim *sim);
 #define SIM_WORKS (DDIO_WORK_CALL + 1)
 
 /**
- * struct sim_cost - what a kind of work costs
+ * struct ddio_sim_cost - what a kind of work costs
  * @call_ns: each ddio_env_charge() of it
  * @unit_ps: each of its n units
  */
-struct sim_cost {
+struct ddio_sim_cost {
 	uint64_t call_ns;
 	uint64_t unit_ps;
 };
@@ -56,13 +56,20 @@ struct sim_cost {
 struct ddio_sim_machine {
 	const char *name;
 	const char *help;
-	struct sim_cost cost[SIM_WORKS];
+	struct ddio_sim_cost cost[SIM_WORKS];
 };
 
 /* Return: NULL if there is none of that name. */
 const struct ddio_sim_machine *ddio_sim_machine_find(const char *name);
 /* For all processes, from now on; "free" if not set.  @machine must outlive the world. */
 void ddio_sim_set_machine(struct ddio_sim *sim, const struct ddio_sim_machine *machine);
+
+/*
+ * What a process has posted is done before whatever else waits for it, as by threads that each finish what
+ * they have begun: an answer leaves before the next request is looked at.  Otherwise in the order in which
+ * things came, as by a loop over all that has come: answers to what came together leave together.
+ */
+void ddio_sim_prompt(struct ddio_sim *sim, bool on);
 
 /*
  * Networks

@@ -85,6 +85,55 @@ static void test_one_thing_at_a_time(void)
 	ddio_sim_free(sim);
 }
 
+/* What an event posts comes after an event that waits for the same CPU, or with prompt before it. */
+struct sim_posting {
+	struct mark mark;
+	struct ddio_post post;
+	uint64_t ended;
+};
+
+static void posted(void *arg)
+{
+	struct sim_posting *p = arg;
+
+	p->ended = ddio_env_now(p->mark.env);
+}
+
+static void poster_event(void *arg)
+{
+	struct sim_posting *p = arg;
+
+	mark_event(&p->mark);
+	ddio_env_post(p->mark.env, &p->post);
+}
+
+static void post_beside(bool prompt, uint64_t first, uint64_t second)
+{
+	struct ddio_sim *sim = ddio_sim_new(1);
+	struct ddio_env *a = ddio_sim_env(sim, "a");
+	struct sim_posting p[2];
+	uint64_t t = ddio_env_now(a);
+	uint32_t i;
+
+	ddio_sim_set_machine(sim, &slow);
+	ddio_sim_prompt(sim, prompt);
+	for (i = 0; i < 2; i++) {
+		p[i].post = (struct ddio_post){ .fn = posted, .arg = &p[i] };
+		mark_at(&p[i].mark, a, t + 10 * US, 1);
+		p[i].mark.timer.fn = poster_event;
+	}
+	ddio_sim_run_for(sim, 100 * US);
+	CU_ASSERT_EQUAL(p[0].ended, t + first);
+	CU_ASSERT_EQUAL(p[1].ended, t + second);
+	ddio_sim_free(sim);
+}
+
+static void test_prompt(void)
+{
+	post_beside(false, 12 * US, 12 * US);
+	post_beside(true, 11 * US, 12 * US);
+}
+
 struct compute {
 	struct ddio_env *env;
 	uint64_t ended;
@@ -470,6 +519,7 @@ static const struct ut_case fault_tests[] = {
 static const struct ut_case cpu_tests[] = {
 	{ "costs", test_costs },
 	{ "one thing at a time", test_one_thing_at_a_time },
+	{ "prompt", test_prompt },
 	{ "a computation takes what is left over", test_compute },
 	{ 0 },
 };

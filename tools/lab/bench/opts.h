@@ -29,9 +29,10 @@
 	DDIO_OPT("outstanding", 0, OPT_U32, BENCH_AT(outstanding), "N", "requests of a process to each disk, with TC and 2P (4)"), \
 	DDIO_OPT("calls", 0, OPT_FLAG, BENCH_AT(calls), NULL, "with TC, a call for each contiguous chunk, one by one"), \
 	DDIO_OPT("fcfs", 0, OPT_FLAG, BENCH_AT(fcfs), NULL, "disk queues are first come, first served, not CSCAN"), \
+	DDIO_OPT("late-ahead", 0, OPT_FLAG, BENCH_AT(late_ahead), NULL, "read ahead once a read has ended, not along with it"), \
 	DDIO_OPT("rotate", 0, OPT_FLAG, BENCH_AT(rotate), NULL, "each disk starts at another point of its list"), \
 	DDIO_OPT("satf", 0, OPT_FLAG, BENCH_AT(satf), NULL, "with DDs, shortest access time first"), \
-	DDIO_OPT("no-batch", 0, OPT_FLAG, BENCH_AT(no_batch), NULL, "send each Memput and Memget by itself"), \
+	DDIO_OPT("no-batch", 0, OPT_FLAG, BENCH_AT(no_batch), NULL, "charge a Memput or Memget for each piece, one block at a time"), \
 	DDIO_OPT("no-scatter", 0, OPT_FLAG, BENCH_AT(no_scatter), NULL, "the kernel module moves no data by itself"), \
 	DDIO_OPT("no-share", 0, OPT_FLAG, BENCH_AT(no_share), NULL, "share no buffers within one machine: send all data in messages"), \
 	DDIO_OPT("seed", 0, OPT_U64, BENCH_AT(seed), "N", "seed of layouts and contents (1)"), \

@@ -17,7 +17,7 @@ struct lu_values {
 	uint64_t block, cache, disk_size, seed;
 	double flop_ns;
 	const char *method, *layout, *engine, *disk_options, *conf, *machine, *matrix, *result;
-	bool sim, fcfs, install, no_batch, csv, csv_header;
+	bool sim, fcfs, late_ahead, install, no_batch, csv, csv_header;
 };
 
 #define LU_AT(member) offsetof(struct lu_values, member)
@@ -49,10 +49,12 @@ static const struct ddio_opt lu_opts[] = {
 		 "in virtual time, the cost of an arithmetic operation (600)"),
 	DDIO_OPT("fcfs", 0, OPT_FLAG, LU_AT(fcfs), NULL,
 		 "disk queues are first come, first served, not CSCAN"),
+	DDIO_OPT("late-ahead", 0, OPT_FLAG, LU_AT(late_ahead), NULL,
+		 "read ahead once a read has ended, not along with it"),
 	DDIO_OPT("install", 0, OPT_FLAG, LU_AT(install), NULL,
 		 "caches read a block before part of it is written"),
 	DDIO_OPT("no-batch", 0, OPT_FLAG, LU_AT(no_batch), NULL,
-		 "send each Memput and Memget by itself"),
+		 "charge a Memput or Memget for each piece, one block at a time"),
 	DDIO_OPT("matrix", 0, OPT_TEXT, LU_AT(matrix), "FILE",
 		 "write the matrix to this file: floats by column"),
 	DDIO_OPT("result", 0, OPT_TEXT, LU_AT(result), "FILE", "write L and U to this file"),
@@ -134,6 +136,7 @@ static struct local_spec lu_local(const struct lu_values *v)
 				    .key = !v->sim,
 				    .cache = v->cache ? v->cache : 2 * v->cps * v->block,
 				    .fcfs = v->fcfs,
+				    .late_ahead = v->late_ahead,
 				    .no_write_back = true,
 				    .install = v->install,
 				    .reactors = v->sim };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/rand.h"
 #include "tools/lab/bench/opts.h"
 #include "tools/common/cmd.h"
 #include "tools/common/progress.h"
@@ -13,9 +14,9 @@
 /* The options in common come first, so that their offsets are the same. */
 struct sim_values {
 	struct bench_values bench;
-	const char *machine, *network;
+	const char *machine, *network, *costs;
 	uint32_t columns, rows;
-	bool verbose, stats, watch, faults, power, first, minimize;
+	bool verbose, stats, watch, prompt, phases, faults, power, first, minimize;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
 };
@@ -26,11 +27,17 @@ static const struct ddio_opt sim_opts[] = {
 	BENCH_OPTS,
 	DDIO_OPT("machine", 'M', OPT_TEXT, SIM_AT(machine), "NAME",
 		 "machine that CPU work is charged for: 1994, free (1994)"),
+	DDIO_OPT("cost", 0, OPT_TEXT, SIM_AT(costs), "LIST",
+		 "other costs than the machine's, in ns: cache=12000,memput=5000+5"),
 	DDIO_OPT("network", 'N', OPT_TEXT, SIM_AT(network), "NAME",
 		 "network: torus, switched, ideal (torus)"),
 	DDIO_OPT("columns", 0, OPT_U32, SIM_AT(columns), "N",
 		 "columns of the torus (6, or more if needed)"),
 	DDIO_OPT("rows", 0, OPT_U32, SIM_AT(rows), "N", "rows of the torus (6, or more if needed)"),
+	DDIO_OPT("prompt", 0, OPT_FLAG, SIM_AT(prompt), NULL,
+		 "each answer leaves before the next request is looked at, as by threads"),
+	DDIO_OPT("phases", 0, OPT_FLAG, SIM_AT(phases), NULL,
+		 "emulated disks begin at angles of their own, by the seed"),
 	DDIO_OPT("cpu-left", 0, OPT_FLAG, SIM_AT(watch), NULL,
 		 "print in CSV how much CPU time I/O leaves to a computation"),
 	DDIO_OPT("stats", 0, OPT_FLAG, SIM_AT(stats), NULL,
@@ -110,16 +117,21 @@ static int simulate(const struct sim_values *v, const struct bench_spec *spec,
 						.block = b->block,
 						.buffers = b->buffers,
 						.fcfs = b->fcfs,
+						.late_ahead = b->late_ahead,
+						.phases = v->phases ? ddio_rand_mix(b->seed) | 1
+								    : 0,
 						.no_write_back = true,
 						.reactors = 1 },
 				     .cps = b->cps,
 				     .machine = v->machine,
 				     .network = v->network,
+				     .costs = v->costs,
 				     .columns = v->columns,
 				     .rows = v->rows,
 				     .seed = b->seed,
 				     .verbose = v->verbose,
-				     .watch = v->watch };
+				     .watch = v->watch,
+				     .prompt = v->prompt };
 	struct sim_run run = { .spec = spec, .sh = sh };
 	struct sim_world *world;
 	char text[600];

@@ -13,6 +13,7 @@
 #include "cp/cp.h"
 #include "iop/iop.h"
 #include "sim/sim.h"
+#include "costs.h"
 #include "ionode.h"
 #include "world.h"
 
@@ -48,6 +49,7 @@ struct sim_world {
 	struct ionode *node; /* of each IOP, if they are watched */
 	uint64_t watch_from;
 	struct sim_world_spec spec;
+	struct ddio_sim_machine machine;
 	char dir[64];
 	struct ddio_sim *sim;
 	struct ddio_conf *conf;
@@ -135,8 +137,9 @@ static int world_machine(struct sim_world *w, char *err, size_t err_len)
 		snprintf(err, err_len, "no machine '%s': 1994, free", w->spec.machine);
 		return -EINVAL;
 	}
-	ddio_sim_set_machine(w->sim, m);
-	return 0;
+	w->machine = *m;
+	ddio_sim_set_machine(w->sim, &w->machine);
+	return costs_change(&w->machine, w->spec.costs, err, err_len);
 }
 
 static struct ddio_env *world_env(struct sim_world *w, const char *kind, uint32_t n, uint32_t k,
@@ -234,6 +237,7 @@ int sim_world_new(const struct sim_world_spec *spec, struct sim_world **world, c
 	}
 	if (w && w->iop && w->proc && w->sim && (w->node || !spec->watch)) {
 		ddio_sim_verbose(w->sim, spec->verbose);
+		ddio_sim_prompt(w->sim, spec->prompt);
 		ret = world_build(w, err, err_len);
 	}
 	if (ret) {

@@ -16,7 +16,7 @@ struct sim_world;
  * struct sim_world_spec - what to build
  * @local: the cluster
  * @cps: compute processes
- * @machine, @network: names
+ * @machine, @network: names; @costs: what is changed of the machine, as for costs_change()
  * @columns, @rows: size of a torus; 0: that of the papers, or larger and square if there are more processors
  * @seed: of everything random
  * @verbose: log lines to standard error
@@ -25,10 +25,10 @@ struct sim_world;
 struct sim_world_spec {
 	struct local_spec local;
 	uint32_t cps;
-	const char *machine, *network;
+	const char *machine, *network, *costs;
 	uint32_t columns, rows;
 	uint64_t seed;
-	bool verbose, watch;
+	bool verbose, watch, prompt;
 };
 
 /**
