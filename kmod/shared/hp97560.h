@@ -63,8 +63,9 @@ struct hp97560_region {
  * @bus_sector_ns: one sector over the bus
  * @buffer_sectors: size of the drive's buffer; also how far read-ahead runs.  A
  *	read of more than half of it crosses the bus half a buffer at a time.
- * @dirty_sectors: part of the buffer that may hold unwritten data.  A write of
- *	more than a quarter of it crosses the bus a quarter at a time.
+ * @dirty_sectors: part of the buffer that may hold unwritten data
+ * @write_piece: a write of more sectors crosses the bus so many at a time, each once
+ *	there is room for it; at most @dirty_sectors; 0: a quarter of these
  * @read_ahead: go on reading after a read
  * @immediate_report: a write is done when its data are in the buffer
  * @bus_overlap: data cross the bus while the media turn, so that only the last
@@ -94,6 +95,7 @@ struct hp97560_params {
 	u32 bus_sector_ns;
 	u32 buffer_sectors;
 	u32 dirty_sectors;
+	u32 write_piece;
 	bool read_ahead;
 	bool immediate_report;
 	bool bus_overlap;

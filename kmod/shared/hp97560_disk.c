@@ -303,7 +303,7 @@ static u64 write_continue(struct drive_command *c, u64 a, u64 b)
 static void do_write(struct drive_command *c)
 {
 	struct hp97560_disk *d = c->d;
-	u64 piece = d->params.dirty_sectors / 4;
+	u64 piece = d->params.write_piece ? d->params.write_piece : d->params.dirty_sectors / 4;
 	u64 clean = clean_ns(d);
 	u64 lba = c->lba, next, begin_ns = 0;
 

@@ -127,7 +127,8 @@ int hp97560_params_check(const struct hp97560_params *p)
 		return -EINVAL;
 	if (p->buffer_sectors > MAX_BUFFER_SECTORS)
 		return -EINVAL;
-	if (p->dirty_sectors < 4 || p->dirty_sectors > p->buffer_sectors)
+	if (p->dirty_sectors < 4 || p->dirty_sectors > p->buffer_sectors ||
+	    p->write_piece > p->dirty_sectors)
 		return -EINVAL;
 	return 0;
 }

@@ -10,8 +10,9 @@ era() { sim --prompt --calls "$@"; }
 tr94() { era --outstanding 1 --fcfs --late-ahead --cache 256K --no-batch "$@"; }
 patterns=ra,rn,rb,rc,rnb,rbb,rcb,rbc,rcc,rcn,wn,wb,wc,wnb,wbb,wcb,wbc,wcc,wcn
 for l in random-blocks contiguous; do
-	tr94 --cpu-left -p $patterns -m tc,dd,dds -l $l >"$dir/$l.csv"
+	tr94 --cpu-left -p $patterns -m tc,dd,dds -l $l >"$dir/$l.csv" &
 done
+wait
 
 # Tables 3 and 4, disk-directed: within 10 % of the published cell, wn on contiguous blocks within 15.
 cells() {

@@ -45,6 +45,7 @@ static void bad_params_are_refused(void)
 	REFUSED(p.period_ns = UINT64_MAX);
 	REFUSED(p.track_skew = 65536);
 	REFUSED(p.phase = 72);
+	REFUSED(p.write_piece = 129);
 	REFUSED(p.cyl_skew = 65536);
 	REFUSED(p.short_seek_ns = 1000000001);
 	REFUSED(p.short_seek_sqrt_ns = 10000001);

@@ -31,6 +31,7 @@ struct hp_options {
 	uint64_t bad_sector;
 	uint64_t buffer_sectors;
 	uint64_t dirty_sectors;
+	uint64_t write_piece;
 	uint64_t phase;
 	bool immediate_report;
 	bool read_ahead;
@@ -122,6 +123,14 @@ static const struct ddio_opt hp_options[] = {
 		.min = 1,
 		.max = 65536,
 		.help = "part of the buffer that may hold unwritten data",
+	},
+	{
+		.name = "write_piece",
+		.type = OPT_U64,
+		.offset = offsetof(struct hp_options, write_piece),
+		.min = 0,
+		.max = 65536,
+		.help = "sectors of a write that cross the bus at a time; 0: a quarter of dirty_sectors",
 	},
 	{
 		.name = "phase",
@@ -424,6 +433,7 @@ static int hp_params(struct hp_disk *h, const struct ddio_disk_spec *spec,
 	}
 	params->buffer_sectors = opts->buffer_sectors;
 	params->dirty_sectors = opts->dirty_sectors;
+	params->write_piece = (uint32_t)opts->write_piece;
 	params->phase = (uint32_t)opts->phase;
 	params->immediate_report = opts->immediate_report;
 	params->read_ahead = opts->read_ahead;
