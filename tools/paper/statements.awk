@@ -3,7 +3,7 @@
 # What the text of TOCS 1997, sections 6 and 6.1, says about its figures, looked up in ours:
 #   awk -f statements.awk tocs.csv [cps.csv iops.csv disks.csv ...]
 # A statement with a number holds if ours is within 30 % of it; if ours only points the same way it holds in
-# direction only.  Nothing is explained here: nothing here guesses at reasons.
+# direction only.  No reasons are given here: Documentation has what is known of them.
 BEGIN { FS = "," }
 FNR == 1 {
 	file = FILENAME
