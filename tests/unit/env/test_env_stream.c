@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "env/addr.h"
 #include "tests/unit/env/env_help.h"
@@ -204,6 +206,46 @@ static void stream_exchange(const char *addr, const char *connect_host, uint64_t
 	CU_ASSERT_EQUAL(a.wrong + b.wrong, 0);
 	CU_ASSERT_EQUAL(a.err, 0);
 	CU_ASSERT_EQUAL(b.err, 0);
+}
+
+static int sockets(void)
+{
+	struct stat st;
+	int fd, n = 0;
+
+	for (fd = 0; fd < 200; fd++)
+		n += !fstat(fd, &st) && S_ISSOCK(st.st_mode);
+	return n;
+}
+
+/* A child has none of its parent's connections, and the parent has all. */
+static void test_fork(void)
+{
+	struct pipe_end a, b;
+	int before = sockets(), status = -1;
+	pid_t child;
+
+	end_init(&a);
+	end_init(&b);
+	a.want = b.to_send = 1000000;
+	ddio_real_start_thread(a.env);
+	ddio_real_start_thread(b.env);
+	on_reactor(a.env, end_listen, &a);
+	strcpy(b.addr, a.addr);
+	on_reactor(b.env, end_connect, &b);
+	end_wait(&a);
+	CU_ASSERT_EQUAL(sockets(), before + 3);
+	child = fork();
+	if (!child)
+		_exit(sockets());
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT(WIFEXITED(status));
+	CU_ASSERT_EQUAL(WEXITSTATUS(status), before);
+	CU_ASSERT_EQUAL(sockets(), before + 3);
+	CU_ASSERT_FALSE(a.over);
+	end_free(&b);
+	end_free(&a);
+	CU_ASSERT_EQUAL(sockets(), before);
 }
 
 static bool have_ipv6(void)
@@ -547,6 +589,7 @@ static const struct ut_case cases[] = {
 	{ "streams both ways", test_exchange },
 	{ "closing delivers what was written", test_close_delivers },
 	{ "a half-closed stream", test_half_close },
+	{ "a child of fork()", test_fork },
 	{ "a stream that is reset", test_reset },
 	{ "connects that fail", test_connect_fails },
 	{ "a stream goes to another reactor", test_hand_over },

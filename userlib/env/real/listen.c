@@ -114,7 +114,7 @@ static void listener_close(struct ddio_listener *listener)
 	real_gone(real_of(l->base.env), l);
 	ddio_timer_cancel(l->base.env, &l->pause);
 	watch_del(real_of(l->base.env), &l->watch);
-	close(l->watch.fd);
+	own_fd_close(l->watch.fd);
 	free(l);
 }
 
@@ -190,6 +190,7 @@ int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 	l->base.env = env;
 	l->watch.fn = listener_event;
 	l->watch.fd = ret;
+	own_fd(ret);
 	l->accept = accept;
 	l->ctx = ctx;
 	l->pause.fn = listener_resume;
@@ -203,7 +204,7 @@ int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 	return 0;
 
 close_socket:
-	close(l->watch.fd);
+	own_fd_close(l->watch.fd);
 free_listener:
 	free(l);
 	return ret;

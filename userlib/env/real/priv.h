@@ -198,4 +198,8 @@ void real_streams_fini(struct real *real);
 int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
 		struct ddio_listener **listener);
 
+/* child.c: a descriptor that children of fork() must not keep, and its end. */
+void own_fd(int fd);
+void own_fd_close(int fd);
+
 #endif /* DDIO_REAL_PRIV_H */

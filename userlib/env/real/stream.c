@@ -149,6 +149,7 @@ static void stream_try(struct real_stream *s, int err)
 		stream_options_set(fd);
 		if (!connect(fd, s->addr->ai_addr, s->addr->ai_addrlen) || errno == EINPROGRESS) {
 			s->watch.fd = fd;
+			own_fd(fd);
 			s->loopback = sockaddr_is_loopback(s->addr->ai_addr);
 			stream_update(s);
 			return;
@@ -190,7 +191,7 @@ static void stream_connect_event(struct real_stream *s)
 		return;
 	}
 	watch_del(stream_real(s), &s->watch);
-	close(s->watch.fd);
+	own_fd_close(s->watch.fd);
 	s->watch.fd = -1;
 	s->addr = s->addr->ai_next;
 	stream_try(s, -err);
@@ -418,7 +419,7 @@ int real_stream_attach(struct ddio_env *env, struct ddio_stream *stream)
 static void stream_free(struct real_stream *s)
 {
 	if (s->watch.fd >= 0)
-		close(s->watch.fd);
+		own_fd_close(s->watch.fd);
 	if (s->addrs)
 		freeaddrinfo(s->addrs);
 	free(s->local);
@@ -549,6 +550,7 @@ int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, sock
 	s = stream_alloc(&real->env, fd, text);
 	if (!s)
 		return -ENOMEM;
+	own_fd(fd);
 	stream_options_set(fd);
 	s->loopback = sockaddr_is_loopback(peer);
 	*stream = &s->base;
