@@ -80,10 +80,14 @@ void behind_choose(struct mpiio_file *f, bool all_want)
 	f->behind.most = 0;
 }
 
-void behind_agree(struct mpiio_file *f)
+int behind_agree(struct mpiio_file *f)
 {
-	behind_choose(f, !worst_of(f->team, behind_wanted(f) ? 0 : -ENOENT));
+	int64_t unwanted = !behind_wanted(f);
+	int ret = team_max(f->team, &unwanted, 1);
+
+	behind_choose(f, !ret && !unwanted);
 	f->behind.again = AGAIN_FIRST;
+	return ret;
 }
 
 bool behind_takes(const struct mpiio_file *f, const struct mpiio_access *a)

@@ -64,7 +64,7 @@ void behind_drop(struct mpiio_file *f);
  */
 bool behind_wanted(const struct mpiio_file *f);
 void behind_choose(struct mpiio_file *f, bool all_want);
-void behind_agree(struct mpiio_file *f);
+int behind_agree(struct mpiio_file *f);
 
 /* Whether a call is one that is gathered; then behind_write() does what op_run() does for others. */
 bool behind_takes(const struct mpiio_file *f, const struct mpiio_access *a);

@@ -68,6 +68,40 @@ static void errhandler_as_new(MPI_File ticket)
 	PMPI_Errhandler_free(&errhandler);
 }
 
+/*
+ * MPI_Finalize() frees MPI_COMM_SELF first of all.  A program that has left files open has its data in them all the same:
+ * what was gathered has been told to be written.
+ */
+static int finale(MPI_Comm comm, int key, void *value, void *extra)
+{
+	struct mpiio_file *f;
+	int ret;
+
+	(void)comm;
+	(void)key;
+	(void)value;
+	(void)extra;
+	pthread_mutex_lock(&lock);
+	for (f = files; f; f = f->next) {
+		ret = behind_own(f);
+		if (ret)
+			fprintf(stderr, "libddio_mpiio: %s was not closed, and not written: %s\n",
+				f->where.path, f->behind.text);
+	}
+	pthread_mutex_unlock(&lock);
+	return MPI_SUCCESS;
+}
+
+/* Under the lock. */
+static void finale_prepare(void)
+{
+	static int keyval = MPI_KEYVAL_INVALID;
+
+	if (keyval == MPI_KEYVAL_INVALID &&
+	    !PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finale, &keyval, NULL))
+		PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+}
+
 int handle_make(struct mpiio_file *f)
 {
 	int ret = 0;
@@ -79,6 +113,7 @@ int handle_make(struct mpiio_file *f)
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&lock);
+	finale_prepare();
 	f->next = files;
 	files = f;
 	pthread_mutex_unlock(&lock);

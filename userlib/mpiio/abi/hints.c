@@ -155,10 +155,11 @@ int serve_get_info(struct mpiio_file *f, MPI_Info *info)
 
 int serve_set_info(struct mpiio_file *f, MPI_Info info)
 {
-	int ret = behind_settle(f), taken = hints_take(f, info);
+	int ret = behind_settle(f), taken = hints_take(f, info), gone = behind_agree(f);
 
-	behind_agree(f);
 	if (ret)
 		return behind_fail(f, ret);
+	if (gone)
+		return fail(f, gone);
 	return taken ? fail_text(f, taken, NULL) : MPI_SUCCESS;
 }

@@ -203,9 +203,7 @@ static int file_open_all(struct mpiio_file *f, const struct open_found *found, M
 		ret = -EBUSY;
 	if (!ret)
 		ret = ddio_counter_create(f->team->group, (int64_t)f->pos, &f->shared);
-	if (!ret)
-		behind_agree(f);
-	return ret;
+	return ret ? ret : behind_agree(f);
 }
 
 static void file_abandon(struct mpiio_file *f)
@@ -328,7 +326,7 @@ int serve_delete(const char *name, MPI_Info info)
 /* Nobody deletes, or frees the counter, while others still use the file. */
 int serve_close(struct mpiio_file *f, MPI_File *fh)
 {
-	int ret = MPI_SUCCESS, behind;
+	int ret = MPI_SUCCESS, behind, gone;
 
 	if (f->split)
 		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
@@ -339,8 +337,8 @@ int serve_close(struct mpiio_file *f, MPI_File *fh)
 	/* The standard's close makes durable, no MPI's does: so a program asks for it. */
 	if (hints_is_on(f, "ddio_close_sync"))
 		ret = ret ? ret : serve_sync(f);
-	else
-		team_barrier(f->team);
+	else if ((gone = team_barrier(f->team)) && !ret)
+		ret = fail(f, gone);
 	if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && !f->team->rank)
 		ret = where_delete(&f->where);
 	handle_drop(f);
