@@ -4,9 +4,11 @@
  * distributions (TOCS 1997, section 4: ALL, NONE, BLOCK, CYCLIC in each dimension; 1,024 columns of 8 bytes, or 32 of others),
  * by collective calls.  The file is there already, and what is written overwrites it.  Rank 0 prints a line for each of the
  * PATTERNS, "rb,wbc": "wbc write MB/s"; for a read two, "rb cold MB/s", when the kernel's pages of the file have been dropped,
- * and "rb hot MB/s", when the same has just been read.
+ * and "rb hot MB/s", when the same has just been read.  With SPEED_LIMIT=SECONDS in the environment a pattern that has taken
+ * so long is given up, and all that follow: "rb slow SECONDS".
  */
 #include "tests/mpiio/speed.h"
+#include <signal.h>
 
 /* Dimensions of the array: of one, or of two as the papers' matrices have them. */
 static void shape_of(long records, int record, int ndims, int *sizes)
@@ -139,6 +141,29 @@ static void measure(struct speed_call *c, const char *pattern, int record, long 
 	MPI_Type_free(&part);
 }
 
+static char slow[64];
+
+/* Only what a handler of signals may: the launcher ends the others. */
+static void give_up(int sig)
+{
+	(void)sig;
+	if (write(STDOUT_FILENO, slow, strlen(slow)) < 0)
+		_exit(2);
+	_exit(3);
+}
+
+static void limit(const char *pattern)
+{
+	const char *text = getenv("SPEED_LIMIT");
+	unsigned int seconds = text ? (unsigned int)atoi(text) : 0;
+
+	if (!seconds || rank)
+		return;
+	snprintf(slow, sizeof(slow), "%.8s slow %u\n", pattern, seconds);
+	signal(SIGALRM, give_up);
+	alarm(seconds);
+}
+
 int main(int argc, char **argv)
 {
 	struct speed_call c = { 0 };
@@ -154,8 +179,11 @@ int main(int argc, char **argv)
 	c.name = argv[1];
 	must(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, info, &c.file),
 	     argv[1]);
-	for (pattern = strtok(argv[4], ","); pattern; pattern = strtok(NULL, ","))
+	for (pattern = strtok(argv[4], ","); pattern; pattern = strtok(NULL, ",")) {
+		limit(pattern);
 		measure(&c, pattern, atoi(argv[2]), atol(argv[3]));
+	}
+	alarm(0);
 	MPI_File_close(&c.file);
 	MPI_Info_free(&info);
 	MPI_Finalize();

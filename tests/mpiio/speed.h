@@ -98,6 +98,7 @@ static inline void speed_say(const char *pattern, const char *what, double bytes
 {
 	if (!rank)
 		printf("%s %s %.1f\n", pattern, what, bytes / 1e6 / seconds);
+	fflush(stdout);
 }
 
 #endif /* DDIO_TEST_SPEED_H */

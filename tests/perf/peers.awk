@@ -9,6 +9,7 @@ FNR == 1 { next }
 	if (!((group, row) in seen)) { seen[group, row]; order[group, ++rows[group]] = row }
 	cell = group SUBSEP row SUBSEP $6 SUBSEP $7
 	if (!(cell in count)) cells[++ncells] = cell
+	bounded[cell] = sub(/^</, "", $9) ? "<" : ""
 	value[cell, ++count[cell]] = $9
 	has[$7]
 }
@@ -20,6 +21,10 @@ function median(cell,   n, i, j, t) {
 			t = value[cell, j - 1]; value[cell, j - 1] = value[cell, j] + 0; value[cell, j] = t + 0
 		}
 	return value[cell, int((n + 1) / 2)] + 0
+}
+function shown(m, p,   cell) {
+	cell = group SUBSEP row SUBSEP m SUBSEP p
+	return bounded[cell] sprintf("%.0f", median(cell))
 }
 function of(m, p) { return median(group SUBSEP row SUBSEP m SUBSEP p) }
 function best(p,   a, b) {
@@ -64,7 +69,7 @@ END {
 			printf "\"%s %s%s\"", f[1], f[2], f[3] == "write" ? "" : " " f[3] >data
 			for (p = 1; p <= nplaces; p++) {
 				printf " %.1f", best(place[p]) >data
-				if (place[p] in has) printf " %9.0f %9.0f", of("mpich", place[p]), of("openmpi", place[p])
+				if (place[p] in has) printf " %9s %9s", shown("mpich", place[p]), shown("openmpi", place[p])
 			}
 			printf " %.1f\n", of("none", "bench") >data
 			printf " %7s", (f[3] == "cold" || !of("none", "bench")) ? "-" : sprintf("%.0f", of("none", "bench"))
@@ -84,6 +89,6 @@ END {
 	for (i = 1; i <= ncells; i++) {
 		split(cells[i], f, SUBSEP)
 		m = median(cells[i])
-		printf "%s,%s,%s,%s,%d,%.1f,%.1f,%.1f\n", f[1], f[2], f[3], f[4], count[cells[i]], value[cells[i], 1], m, value[cells[i], count[cells[i]]] >(out "/summary.csv")
+		printf "%s,%s,%s,%s,%d,%s%.1f,%.1f,%.1f\n", f[1], f[2], f[3], f[4], count[cells[i]], bounded[cells[i]], value[cells[i], 1], m, value[cells[i], count[cells[i]]] >(out "/summary.csv")
 	}
 }
