@@ -12,10 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CALLS = 5, LARGE = 300000 };
+enum { CALLS = 5, LARGE = 300000, RANKS = 64 };
 
-static int rank, nprocs, round_now;
+static int rank, nprocs, round_now, who = -1;
 static char buf[LARGE];
+static pid_t pids[RANKS];
+static const char *path;
 static MPI_File fh;
 
 static int write_small(void)
@@ -93,6 +95,80 @@ static int sync_all(void)
 	return MPI_File_sync(fh);
 }
 
+static int read_ordered(void)
+{
+	return MPI_File_read_ordered(fh, buf, 8, MPI_BYTE, MPI_STATUS_IGNORE);
+}
+
+static int write_shared(void)
+{
+	return MPI_File_write_shared(fh, buf, 8, MPI_BYTE, MPI_STATUS_IGNORE);
+}
+
+static int set_info(void)
+{
+	return MPI_File_set_info(fh, MPI_INFO_NULL);
+}
+
+static void die(void)
+{
+	if (rank == who && round_now == CALLS - 1)
+		raise(SIGKILL);
+}
+
+/* It dies with the file open that the others close, and before. */
+static int close_it(void)
+{
+	MPI_File more;
+	int ret = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &more);
+
+	if (ret)
+		return ret;
+	die();
+	return MPI_File_close(&more);
+}
+
+/* It dies between the beginning and the end. */
+static int between(void)
+{
+	int ret = MPI_File_write_at_all_begin(fh, (MPI_Offset)LARGE * rank, buf, LARGE, MPI_BYTE);
+
+	if (ret)
+		return ret;
+	die();
+	return MPI_File_write_at_all_end(fh, buf, MPI_STATUS_IGNORE);
+}
+
+/* As long as another process is there. */
+static void outlive_others(void)
+{
+	int i, there = 1;
+
+	while (there) {
+		usleep(100000);
+		for (i = there = 0; i < nprocs; i++)
+			there += i != rank && !kill(pids[i], 0);
+	}
+}
+
+/* It leaves a child behind, that has its connections, but for those to the launcher, until the others have ended. */
+static int with_child(void)
+{
+	const char *launcher = getenv("PMI_FD");
+
+	if (rank == who && round_now == CALLS - 2 && !fork()) {
+		setsid();
+		close(STDIN_FILENO);
+		close(STDOUT_FILENO);
+		close(STDERR_FILENO);
+		if (launcher)
+			close(atoi(launcher));
+		outlive_others();
+		_exit(0);
+	}
+	return write_large();
+}
+
 static const struct {
 	const char *name;
 	int (*call)(void);
@@ -110,6 +186,12 @@ static const struct {
 	{ "set_atomicity", set_atomicity },
 	{ "seek_shared", seek_shared },
 	{ "sync", sync_all },
+	{ "read_ordered", read_ordered },
+	{ "write_shared", write_shared },
+	{ "set_info", set_info },
+	{ "close", close_it },
+	{ "between", between },
+	{ "with_child", with_child },
 	{ "stop", write_large },
 };
 enum { NCALLS = sizeof(calls) / sizeof(calls[0]) };
@@ -127,13 +209,21 @@ static void say(const char *what, int code)
 
 int main(int argc, char **argv)
 {
-	int who = argc > 3 ? atoi(argv[3]) : -1, stop, ret = MPI_SUCCESS, i = 0;
+	int stop, ret = MPI_SUCCESS, i = 0;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+	if (nprocs > RANKS)
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	pids[rank] = getpid();
+	MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, pids, sizeof(pid_t), MPI_BYTE,
+		      MPI_COMM_WORLD);
 	while (argc > 2 && i < NCALLS && strcmp(argv[2], calls[i].name))
 		i++;
+	if (argc > 3)
+		who = atoi(argv[3]);
+	path = argc > 1 ? argv[1] : "";
 	stop = argc > 2 && !strcmp(argv[2], "stop");
 	if (argc < 3 || i == NCALLS ||
 	    MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
@@ -141,8 +231,8 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	MPI_File_set_size(fh, (MPI_Offset)LARGE * nprocs);
 	for (; !ret; round_now++) {
-		if (rank == who && round_now == CALLS - 1)
-			raise(SIGKILL);
+		if (calls[i].call != close_it && calls[i].call != between)
+			die(); /* these do so themselves */
 		if (stop && !rank && round_now == CALLS)
 			say("running", 0);
 		ret = calls[i].call();

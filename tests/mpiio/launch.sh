@@ -8,15 +8,27 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idl
 export OMPI_MCA_btl=self,vader OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_plm_rsh_agent=false
 export OMPI_MCA_orte_base_help_aggregate=0 OMPI_MCA_mpi_warn_on_fork=0 FI_PROVIDER=${FI_PROVIDER:-tcp}
 
+# job SECONDS COMMAND...: runs it, and ends it (status 124) when it takes longer.  What is left of it then is killed, wherever
+# a launcher has moved it to: by a mark in its environment.
+job() {
+	local mark=$BASHPID.$SECONDS.$RANDOM rc pids
+	DDIO_TEST_JOB=$mark timeout -k 5 "$@"
+	rc=$?
+	pids=$(grep -alsx -z "DDIO_TEST_JOB=$mark" /proc/[0-9]*/environ | sed 's|/proc/||; s|/environ||')
+	# shellcheck disable=SC2086 # they are several
+	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
+	return $rc
+}
+
 # launch PROGRAM...: on $N ranks, with $PRELOAD for the ranks alone, for at most $BOUND seconds
 launch() {
 	local env=()
 	if [ "$mpi" = mpich ]; then
 		[ -z "${PRELOAD:-}" ] || env=(-genv LD_PRELOAD "$PRELOAD")
-		timeout -k 5 "${BOUND:-300}" mpiexec.mpich -iface lo -n "$N" "${env[@]}" "$@"
+		job "${BOUND:-300}" mpiexec.mpich -iface lo -n "$N" "${env[@]}" "$@"
 	else
 		[ -z "${PRELOAD:-}" ] || env=(-x "LD_PRELOAD=$PRELOAD")
-		timeout -k 5 "${BOUND:-300}" mpiexec.openmpi -n "$N" "${env[@]}" "$@"
+		job "${BOUND:-300}" mpiexec.openmpi -n "$N" "${env[@]}" "$@"
 	fi
 }
 

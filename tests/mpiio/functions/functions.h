@@ -22,6 +22,7 @@ void info_cases(void);
 void errors_cases(void);
 void large_cases(void);
 void lives_cases(void);
+void hostile_cases(void);
 void ranks_cases(void);
 void threads_cases(void);
 

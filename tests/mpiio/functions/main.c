@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 	errors_cases();
 	large_cases();
 	lives_cases();
+	hostile_cases();
 	ranks_cases();
 	threads_cases();
 	return tst_finish();

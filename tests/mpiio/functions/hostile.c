@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What programs should not do, or hardly do: it ends, with an error where one is due, and all can go on. */
+#include "tests/mpiio/functions/functions.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The file is as good as before. */
+static void still_works(MPI_File fh)
+{
+	int v = 40 + tst.rank;
+
+	OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+	OK(MPI_File_write_at_all(fh, tst.rank, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+	v = 0;
+	OK(MPI_File_read_at_all(fh, tst.rank, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+	CHECK(v == 40 + tst.rank, "afterwards, %d is read", v);
+}
+
+/* A new file, unless the MPI's own need not bear what is done to it. */
+static MPI_File hostile_file(const char *suffix)
+{
+	if (tst.strict)
+		return tst_create(suffix);
+	tst_skip("only with --ddio");
+	return MPI_FILE_NULL;
+}
+
+/* Some write where others read. */
+static void different_calls(void)
+{
+	MPI_File fh;
+	int v = tst.rank, rc;
+
+	if (tst.size < 2)
+		return tst_skip("needs two ranks");
+	fh = hostile_file(".roles");
+	if (fh == MPI_FILE_NULL)
+		return;
+	if (tst.rank)
+		rc = MPI_File_read_at_all(fh, 0, &v, 1, MPI_INT, MPI_STATUS_IGNORE);
+	else
+		rc = MPI_File_write_at_all(fh, 0, &v, 1, MPI_INT, MPI_STATUS_IGNORE);
+	CHECK(rc != MPI_SUCCESS, "a read and a write at once succeed");
+	still_works(fh);
+	tst_close(&fh);
+}
+
+/* 4 GiB of room for 100 bytes of a file, of one int's worth of entries. */
+static void large_room(void)
+{
+	size_t room = (size_t)1 << 32;
+	MPI_Datatype mb;
+	MPI_Status status;
+	MPI_Count n = -1;
+	MPI_File fh = hostile_file(".room");
+	char small[100], *buf;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	buf = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		   -1, 0);
+	memset(small, 'x', sizeof(small));
+	MPI_Type_contiguous(1 << 20, MPI_BYTE, &mb);
+	MPI_Type_commit(&mb);
+	OK(MPI_File_write_at_all(fh, 0, small, tst.rank ? 0 : 100, MPI_BYTE, MPI_STATUS_IGNORE));
+	tst_sync(fh);
+	OK(MPI_File_read_at_all(fh, 0, buf, 1 << 12, mb, &status));
+	MPI_Get_elements_x(&status, MPI_BYTE, &n);
+	CHECK(n == 100 && buf[99] == 'x' && !buf[100], "all together read %lld", (long long)n);
+	OK(MPI_File_read_at(fh, 50, buf, 1 << 12, mb, &status));
+	MPI_Get_elements_x(&status, MPI_BYTE, &n);
+	CHECK(n == 50, "one reads %lld", (long long)n);
+	MPI_Type_free(&mb);
+	munmap(buf, room);
+	tst_close(&fh);
+}
+
+/* Many entries of nothing, and far apart. */
+static void much_of_nothing(void)
+{
+	MPI_File fh = hostile_file(".nothing");
+	MPI_Datatype none, far;
+	MPI_Offset size = -1;
+	MPI_Status status;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	MPI_Type_contiguous(0, MPI_INT, &none);
+	MPI_Type_create_resized(none, 0, (MPI_Aint)1 << 40, &far);
+	MPI_Type_commit(&none);
+	MPI_Type_commit(&far);
+	OK(MPI_File_write_at_all(fh, 0, NULL, INT_MAX, none, &status));
+	OK(MPI_File_write_at_all(fh, 0, NULL, INT_MAX, far, &status));
+	OK(MPI_File_read_all(fh, NULL, INT_MAX, far, &status));
+	OK(MPI_File_write_ordered(fh, NULL, INT_MAX, none, &status));
+	OK(MPI_File_write_shared(fh, NULL, INT_MAX, far, &status));
+	tst_count(&status, MPI_BYTE, 0, "written");
+	OK(MPI_File_sync(fh));
+	OK(MPI_File_get_size(fh, &size));
+	CHECK(!size, "the file has %lld bytes", (long long)size);
+	MPI_Type_free(&none);
+	MPI_Type_free(&far);
+	still_works(fh);
+	tst_close(&fh);
+}
+
+/* More bytes than there are numbers for, on the last rank. */
+static void beyond_numbers(void)
+{
+	MPI_File fh = hostile_file(".beyond");
+	MPI_Datatype huge = MPI_DATATYPE_NULL, more = MPI_DATATYPE_NULL;
+	bool last = tst.rank == tst.size - 1;
+	int v = 0;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	MPI_Type_contiguous(INT_MAX, MPI_INT, &huge);
+	MPI_Type_contiguous(1 << 20, huge, &more);
+	MPI_Type_commit(&more);
+	FAILS(MPI_File_read_at_all(fh, 0, &v, last ? INT_MAX : 0, last ? more : MPI_INT,
+				   MPI_STATUS_IGNORE),
+	      MPI_ERR_TYPE, MPI_ERR_ARG, MPI_ERR_IO, MPI_ERR_COUNT);
+	FAILS(MPI_File_write_at(fh, 0, &v, INT_MAX, more, MPI_STATUS_IGNORE), MPI_ERR_TYPE,
+	      MPI_ERR_ARG, MPI_ERR_IO, MPI_ERR_COUNT, MPI_ERR_NO_SPACE);
+	MPI_Type_free(&huge);
+	MPI_Type_free(&more);
+	still_works(fh);
+	tst_close(&fh);
+}
+
+/* A child leaves in each way; the parent's files are its own. */
+static void forks(void)
+{
+	MPI_File fh = hostile_file(".fork");
+	MPI_Request r;
+	int way, status = -1, v = 1;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	for (way = 0; way < 3; way++) {
+		pid_t child;
+
+		OK(MPI_File_iwrite_at(fh, 4 * (tst.size + tst.rank), &v, 1, MPI_INT, &r));
+		child = fork();
+		if (!child) {
+			if (way == 1)
+				execlp("true", "true", (char *)NULL);
+			if (way == 2)
+				exit(0);
+			_exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child && !status, "child %d ended with %d", way,
+		      status);
+		OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+		still_works(fh);
+	}
+	tst_close(&fh);
+}
+
+static const struct mpiio_case cases[] = {
+	{ "hostile/different calls", different_calls },
+	{ "hostile/large room", large_room },
+	{ "hostile/much of nothing", much_of_nothing },
+	{ "hostile/beyond numbers", beyond_numbers },
+	{ "hostile/forks", forks },
+};
+
+void hostile_cases(void)
+{
+	CASES(cases);
+}
