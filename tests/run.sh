@@ -12,7 +12,7 @@
 #
 # "# timeout: SECONDS" in a script's head, else 300, is more than an idle machine needs.  $DDIO_PATIENCE times
 # as long is waited (tests/patience.sh), so that only what hangs fails; and no test runs on when $DDIO_WHOLE seconds
-# have gone since the first began (2700), so that whoever ends the whole after an hour gets to know what hung.
+# have gone since the first began (3200), so that whoever ends the whole after an hour gets to know what hung.
 #
 # As many tests as there are processors run at a time, and two more where no virtual machine runs beside them,
 # the longest first, as the bounds tell.  A cluster
@@ -189,7 +189,7 @@ serial() {
 
 networks=
 unshare --net tests/own_network.sh true 2>/dev/null && networks=1
-whole_end=$(($(date +%s) + ${DDIO_WHOLE:-2700}))
+whole_end=$(($(date +%s) + ${DDIO_WHOLE:-3200}))
 export -f run_one keep own_network bound_of bound_now bounded what_waits gone_within
 export log top networks kept whole_end bounded_grace
 par=() ser=() vms=()

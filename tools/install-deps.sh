@@ -7,7 +7,7 @@ set -eu
 
 build='gcc libc6-dev make pkg-config libaio-dev liblmdb-dev libinih-dev libssl-dev gnuplot-nox
 	libfuse3-dev fuse3'
-check='git libcunit1-dev liblapacke-dev clang clang-format iproute2 mandoc g++ procps util-linux
+check='git libcunit1-dev liblapacke-dev clang clang-format iproute2 curl mandoc g++ procps util-linux
 	binutils perl-base shellcheck cppcheck codespell'
 # The kernel modules: built, tried in virtual machines (also with a kernel built for it), packed.
 check="$check qemu-system-x86 busybox-static kmod xz-utils lz4 debootstrap debian-archive-keyring

@@ -162,6 +162,7 @@ static int import_run(struct ddio_session *s, const struct transfer_values *v, i
 	struct ddio_file *f;
 	struct stat st;
 	uint32_t *disks = NULL;
+	bool copying;
 	int err = v->layout ? parse_layout(v->layout, &stripe.layout) : 0;
 
 	if (!err && v->disks)
@@ -178,12 +179,14 @@ static int import_run(struct ddio_session *s, const struct transfer_values *v, i
 	}
 	if (!err)
 		err = ddio_open(s, name, flags, &stripe, &f);
-	if (!err) {
+	copying = !err;
+	if (copying)
 		err = import_copy(fd, f, stripe.reserve, v->quiet);
-		ddio_close(f);
-	}
+	/* Closing forgets why. */
 	if (err)
 		cmd_fail_session("import", s, err, name);
+	if (copying)
+		ddio_close(f);
 out:
 	free(disks);
 	return err;
