@@ -142,6 +142,60 @@ int ddio_bounds(struct ddio_session *session,
 		int (*fn)(void *arg, const struct ddio_bound_state *st), void *arg);
 
 /**
+ * struct ddio_scrub_state - how far a disk has been looked through for blocks that do not match their checksums
+ * @name: of the disk
+ * @node: its node
+ * @reason: of an error: why, in one line that names the node
+ * @disk: number in the configuration
+ * @error: 0, or the negative errno for which there is no answer; then only the names and @reason are valid
+ * @running: a pass is under way
+ * @begun: when it did, or the last one, nanoseconds since 1970; 0: never
+ * @ended: when the last one that came to its end did; 0: never
+ * @used: bytes of the disk that are taken
+ * @done: bytes that this pass, or the last one, has read
+ * @mismatches: checksums that differed
+ * @unread: blocks that could not be read
+ * @given: checksums that were made for blocks that had none
+ * @rate: bytes a second that it reads at most; 0: no limit
+ */
+struct ddio_scrub_state {
+	char name[256], node[256], reason[512];
+	uint32_t disk;
+	int error, running;
+	uint64_t begun, ended, used, done, mismatches, unread, given, rate;
+};
+
+/**
+ * enum ddio_scrub_action - what ddio_scrub() is to do
+ * @DDIO_SCRUB_LOOK: nothing, just tell
+ * @DDIO_SCRUB_START: begin a pass; one that is under way goes on until all has been read once more
+ * @DDIO_SCRUB_STOP: end it; the next one begins where it was
+ * @DDIO_SCRUB_CONVERT: begin one over those blocks only that have no checksum
+ */
+enum ddio_scrub_action {
+	DDIO_SCRUB_LOOK = 0,
+	DDIO_SCRUB_START = 1,
+	DDIO_SCRUB_STOP = 2,
+	DDIO_SCRUB_CONVERT = 3,
+};
+
+/**
+ * ddio_scrub - has all disks read and compared with their checksums, or tells how far that is
+ * @session: the session
+ * @action: enum ddio_scrub_action
+ * @rate: START and CONVERT: bytes a second of each disk, whatever else the disk has to do; 0: as many as it gives while
+ *	nobody else uses it, and few while somebody does
+ * @fn: called for each disk in the configuration's order; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * It does not wait for the passes, which go on in the I/O processors: ask again with LOOK.
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int ddio_scrub(struct ddio_session *session, int action, uint64_t rate,
+	       int (*fn)(void *arg, const struct ddio_scrub_state *st), void *arg);
+
+/**
  * struct ddio_check_result - what ddio_check() found
  * @files: inodes of regular files
  * @objects: objects on all disks

@@ -417,6 +417,18 @@ static inline void gen_bounds(struct rnd *r, struct ddio_msg_bounds *x)
 	}
 }
 
+static inline void gen_scrub_ask(struct rnd *r, struct ddio_msg_scrub_ask *x)
+{
+	rnd_bytes(r, x, sizeof(*x));
+	x->flags &= DDIO_SCRUB_ASK_BEGIN | DDIO_SCRUB_ASK_END | DDIO_SCRUB_ASK_LACKING;
+}
+
+static inline void gen_scrub(struct rnd *r, struct ddio_msg_scrub *x)
+{
+	rnd_bytes(r, x, sizeof(*x));
+	x->flags &= DDIO_SCRUB_RUNS;
+}
+
 static inline void gen_group_join(struct rnd *r, struct ddio_msg_group_join *x)
 {
 	rnd_bytes(r, x->group, sizeof(x->group));
@@ -503,6 +515,8 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(coll_copied, ddio_msg_coll_copied, P(copied))                 \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \
 	X(bounds, ddio_msg_bounds, P(bound))                            \
+	X(scrub_ask, ddio_msg_scrub_ask, N)                             \
+	X(scrub, ddio_msg_scrub, N)                                     \
 	X(group_join, ddio_msg_group_join, N)                           \
 	X(group_table, ddio_msg_group_table, P(entry))                  \
 	X(fan, ddio_msg_fan, N)                                         \

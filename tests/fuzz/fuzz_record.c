@@ -111,6 +111,18 @@ static void sums(struct input *in)
 		abort();
 }
 
+static void scrub(struct input *in)
+{
+	uint8_t buf[REC_SCRUB_LEN];
+	struct rec_scrub rec;
+
+	if (rec_scrub_get(in->value, in->len, &rec))
+		return;
+	rec_scrub_put(buf, &rec);
+	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
+		abort();
+}
+
 static void inode(struct input *in)
 {
 	struct inode rec;
@@ -210,14 +222,14 @@ static void meta(struct input *in)
 		abort();
 }
 
-static void fix_meta(struct input *in)
+static void fix_meta(struct input *in, const char *key)
 {
 	free(in->key);
-	in->key_len = strlen(NS_META_KEY);
+	in->key_len = strlen(key);
 	in->key = malloc(in->key_len);
 	if (!in->key)
 		abort();
-	memcpy(in->key, NS_META_KEY, in->key_len);
+	memcpy(in->key, key, in->key_len);
 	fix_tail(in, true);
 }
 
@@ -228,8 +240,8 @@ static void dispatch(struct input *in, uint8_t kind)
 	kind &= 15;
 	if (fix && ((kind >= 1 && kind <= 5) || kind == 9))
 		fix_tail(in, true);
-	if (fix && kind == 6)
-		fix_meta(in);
+	if (fix && (kind == 6 || kind == 10))
+		fix_meta(in, kind == 6 ? NS_META_KEY : STORE_SCRUB_KEY);
 	switch (kind) {
 	case 0:
 		label(in);
@@ -260,6 +272,9 @@ static void dispatch(struct input *in, uint8_t kind)
 		break;
 	case 9:
 		sums(in);
+		break;
+	case 10:
+		scrub(in);
 		break;
 	}
 }

@@ -7,7 +7,7 @@
 
 struct fsck_values {
 	const char *conf;
-	bool repair, drop;
+	bool repair, drop, convert;
 };
 
 static const struct ddio_opt fsck_opts[] = {
@@ -18,6 +18,8 @@ static const struct ddio_opt fsck_opts[] = {
 	DDIO_OPT(
 		"drop", 0, OPT_FLAG, offsetof(struct fsck_values, drop), NULL,
 		"with --repair: remove objects that belong to no file; what was lost reads as zeros"),
+	DDIO_OPT("convert", 0, OPT_FLAG, offsetof(struct fsck_values, convert), NULL,
+		 "then read the blocks that have no checksum, and give them one"),
 	{ 0 },
 };
 
@@ -30,13 +32,26 @@ static void fsck_line(void *arg, const char *line)
 	puts(line);
 }
 
+static void fsck_say(const struct ddio_check_result *r)
+{
+	char free_[16];
+
+	printf("%" PRIu64 " files, %" PRIu64 " objects, %" PRIu64 " extents, %" PRIu64
+	       " blocks, %s free\n",
+	       r->files, r->objects, r->extents, r->blocks, cmd_human(r->free_bytes, free_));
+	if (r->nameless)
+		printf("%" PRIu64 " files without a name: still open, or being removed\n",
+		       r->nameless);
+	printf("%" PRIu64 " problems, %" PRIu64 " repaired, %" PRIu64 " orphans: %s\n", r->problems,
+	       r->repaired, r->orphans, r->problems > r->repaired ? "INCONSISTENT" : "consistent");
+}
+
 int cmd_fsck(int argc, char **argv)
 {
 	struct fsck_values v = { 0 };
 	struct ddio_check_result r = { 0 };
 	int err = opt_parse(&opts_fsck, &v, &argc, &argv);
 	struct ddio_session *s;
-	char free_[16];
 
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
@@ -48,18 +63,13 @@ int cmd_fsck(int argc, char **argv)
 	if (!s)
 		return EXIT_FAILED;
 	err = ddio_check(s, v.repair | (v.drop ? DDIO_CHECK_DROP : 0), fsck_line, NULL, &r);
-	if (err)
+	if (err) {
 		cmd_fail_session("fsck", s, err, "cannot check");
-	ddio_disconnect(s);
-	if (err)
+		ddio_disconnect(s);
 		return EXIT_FAILED;
-	printf("%" PRIu64 " files, %" PRIu64 " objects, %" PRIu64 " extents, %" PRIu64
-	       " blocks, %s free\n",
-	       r.files, r.objects, r.extents, r.blocks, cmd_human(r.free_bytes, free_));
-	if (r.nameless)
-		printf("%" PRIu64 " files without a name: still open, or being removed\n",
-		       r.nameless);
-	printf("%" PRIu64 " problems, %" PRIu64 " repaired, %" PRIu64 " orphans: %s\n", r.problems,
-	       r.repaired, r.orphans, r.problems > r.repaired ? "INCONSISTENT" : "consistent");
-	return r.problems > r.repaired ? EXIT_FAILED : EXIT_OK;
+	}
+	fsck_say(&r);
+	err = v.convert ? cmd_convert(s) : EXIT_OK;
+	ddio_disconnect(s);
+	return r.problems > r.repaired ? EXIT_FAILED : err;
 }

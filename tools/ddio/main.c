@@ -35,6 +35,7 @@ static const struct subcommand commands[] = {
 	{ &opts_mkdir, cmd_mkdir },
 	{ &opts_rm, cmd_rm },
 	{ &opts_fsck, cmd_fsck },
+	{ &opts_scrub, cmd_scrub },
 	{ &opts_replace, cmd_replace },
 	{ &opts_mpi, cmd_mpi },
 	{ &opts_help, cmd_help },

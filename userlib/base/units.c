@@ -43,8 +43,10 @@ static const struct unit size_units[] = {
 };
 
 static const struct unit time_units[] = {
-	{ "", NS_PER_S },	{ "s", NS_PER_S },	  { "ms", NS_PER_MS },
-	{ "m", 60 * NS_PER_S }, { "min", 60 * NS_PER_S }, { NULL, 0 },
+	{ "", NS_PER_S },	   { "s", NS_PER_S },
+	{ "ms", NS_PER_MS },	   { "m", 60 * NS_PER_S },
+	{ "min", 60 * NS_PER_S },  { "h", 3600 * NS_PER_S },
+	{ "d", 86400 * NS_PER_S }, { NULL, 0 },
 };
 
 /**

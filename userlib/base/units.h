@@ -6,7 +6,7 @@
  *	number = digits [ "." digits ] [ "e" [ "+" | "-" ] digits ]  |  "0x" hexadecimal digits
  *	size   = number [ blanks ] [ "B" | K | M | G | T | P ]    powers of 1024; "K", "KB" and "KiB" are
  *	                                                          the same, in either case of letters
- *	time   = number [ blanks ] [ "ms" | "s" | "m" | "min" ]   seconds without a unit
+ *	time   = number [ blanks ] [ "ms" | "s" | "m" | "min" | "h" | "d" ]   seconds without a unit
  *
  * No sign, no blanks in front.  What is left below the smallest unit is cut off: "1.1K" are 1126 bytes.
  */

@@ -128,6 +128,8 @@ static void move_cluster(struct conf_section *section, struct ddio_conf *conf)
 		conf->mount_block = conf->block < MOUNT_BLOCK ? conf->block : MOUNT_BLOCK;
 	conf->timeout_ns = from->timeout_ns;
 	conf->checksums = from->checksums;
+	conf->scrub_ns = from->scrub_ns;
+	conf->scrub_rate = from->scrub_rate;
 	conf->share = from->share;
 	from->cluster = NULL;
 	from->key_file = NULL;

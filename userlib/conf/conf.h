@@ -64,6 +64,8 @@ struct ddio_conf {
 	bool share;	      /* buffers are shared on one machine; default true */
 	uint64_t timeout_ns;  /* bound on any lack of progress, default 30 s */
 	bool checksums;	      /* blocks on the disks have them, default yes */
+	uint64_t scrub_ns; /* between two scrubs of a disk, default 7 days; 0: none begins by itself */
+	uint64_t scrub_rate; /* of these, bytes a second and disk, default 32 MB; 0: no limit */
 	uint32_t nnodes, ndisks;
 	struct ddio_conf_node *nodes;
 	struct ddio_conf_disk *disks;

@@ -3,9 +3,11 @@
 #include "iop/coll/service.h"
 #include "iop/iop.h"
 #include "iop/ops/service.h"
+#include "iop/scrub/service.h"
 #include "iop/server/server.h"
 
-static const struct server_service *const services[] = { &coll_service, &ops_service, NULL };
+static const struct server_service *const services[] = { &coll_service, &ops_service,
+							 &scrub_service, NULL };
 
 /**
  * ddio_iop_reactors - how many reactors a node gets

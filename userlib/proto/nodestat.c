@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The codec of a node's counters. */
+/* The codecs of a node's counters, and of scrubs. */
 #include <stdlib.h>
 #include "proto/codec.h"
 
@@ -90,6 +90,31 @@ static void release_bounds(struct ddio_msg_bounds *x)
 	memset(x, 0, sizeof(*x));
 }
 CODEC_OWNING(bounds, ddio_msg_bounds, release_bounds)
+
+#define ASK_FLAGS (DDIO_SCRUB_ASK_BEGIN | DDIO_SCRUB_ASK_END | DDIO_SCRUB_ASK_LACKING)
+
+static inline void code_scrub_ask(struct ddio_coder *c, struct ddio_msg_scrub_ask *x)
+{
+	code_u32(c, &x->disk);
+	code_flags(c, &x->flags, ASK_FLAGS);
+	code_u64(c, &x->rate);
+}
+CODEC(scrub_ask, ddio_msg_scrub_ask)
+
+static inline void code_scrub(struct ddio_coder *c, struct ddio_msg_scrub *x)
+{
+	code_flags(c, &x->flags, DDIO_SCRUB_RUNS);
+	code_padding(c);
+	code_u64(c, &x->begun);
+	code_u64(c, &x->ended);
+	code_u64(c, &x->used);
+	code_u64(c, &x->done);
+	code_u64(c, &x->bad);
+	code_u64(c, &x->unread);
+	code_u64(c, &x->given);
+	code_u64(c, &x->rate);
+}
+CODEC(scrub, ddio_msg_scrub)
 
 void ddio_status_free(struct ddio_msg_status *st)
 {

@@ -477,6 +477,35 @@ struct ddio_msg_bounds {
 	uint32_t n;
 	struct ddio_bound_status *bound; /* allocated: free() */
 };
+
+/**
+ * struct ddio_msg_scrub_ask - what a scrub of a disk is to do
+ * @flags: DDIO_SCRUB_ASK_*; neither BEGIN nor END: only tell
+ * @rate: BEGIN: bytes a second; 0: as many as the disk gives while nobody else uses it
+ */
+struct ddio_msg_scrub_ask {
+	uint32_t disk, flags;
+	uint64_t rate;
+};
+#define DDIO_SCRUB_ASK_BEGIN 0x1u
+#define DDIO_SCRUB_ASK_END 0x2u
+#define DDIO_SCRUB_ASK_LACKING 0x4u /* BEGIN: look only at blocks that lack a checksum */
+
+/**
+ * struct ddio_msg_scrub - how far it is
+ * @flags: DDIO_SCRUB_RUNS
+ * @begun: when this pass, or the last one, did, nanoseconds since 1970; 0: never
+ * @ended: when the last one that came to its end did, 0: never
+ * @used: bytes of the disk that are taken; @done: read by this pass
+ * @bad: checksums that differed; @unread: blocks that could not be read; @given: checksums made for blocks that had none
+ * @rate: bytes a second, 0: no limit
+ */
+struct ddio_msg_scrub {
+	uint32_t flags;
+	uint64_t begun, ended, used, done, bad, unread, given, rate;
+};
+#define DDIO_SCRUB_RUNS 0x1u
+
 void ddio_welcome_free(struct ddio_msg_welcome *w);
 void ddio_ns_listing_free(struct ddio_msg_ns_listing *l);
 
@@ -577,6 +606,8 @@ DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);
 DDIO_PROTO_CODEC(coll_copied, ddio_msg_coll_copied);
 DDIO_PROTO_CODEC(status, ddio_msg_status);
 DDIO_PROTO_CODEC(bounds, ddio_msg_bounds);
+DDIO_PROTO_CODEC(scrub_ask, ddio_msg_scrub_ask);
+DDIO_PROTO_CODEC(scrub, ddio_msg_scrub);
 DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);
 DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);
 DDIO_PROTO_CODEC(fan, ddio_msg_fan);

@@ -32,11 +32,13 @@
 #define DDIO_FEATURE_NEED 0x4000ull  /* COLL_START: members attach where they have something */
 #define DDIO_FEATURE_SHARE \
 	0x10000ull /* SHARE, SHARE_TAKEN, COLL_SLOTS, COLL_COPIED; COLL_START with NO_SHARE */
+#define DDIO_FEATURE_SCRUB 0x20000ull /* SCRUB */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
-	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE)
+	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
+	 DDIO_FEATURE_SCRUB)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -67,6 +69,7 @@ enum ddio_opcode {
 
 	DDIO_OP_DISKS_KNOWN = 20, /* to reactor 0: the name space knows these disks of yours */
 	DDIO_OP_OWED = 21, /* reply: to which of these requests no answer will come; feature OWED */
+	DDIO_OP_SCRUB = 22, /* look through a disk; reply: how far that is; feature SCRUB */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,

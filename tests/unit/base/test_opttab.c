@@ -107,11 +107,13 @@ static void times(void)
 		{ "500ms", 500000000 },
 		{ "2 m", 120000000000 },
 		{ "2min", 120000000000 },
+		{ "2h", 7200000000000 },
+		{ "1.5d", 129600000000000 },
 		{ "0.0000000001s", 0 },
 		{ "1e-3", 1000000 },
 		{ NULL, 0 },
 	};
-	static const char *const bad[] = { "",	   "s",	   "-1",	 "1h", "1K",
+	static const char *const bad[] = { "",	   "s",	   "-1",	 "1w", "1K",
 					   "soon", "1e99", "307445735m", NULL };
 
 	reads(parse_time, good, bad);

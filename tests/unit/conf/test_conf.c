@@ -180,7 +180,7 @@ static void test_values(void)
 	refuses("[cluster]\nblock = 32M\n", 2, "powers of two");
 	refuses("[cluster]\nblock = 8x\n", 2, "powers of two");
 	refuses("[cluster]\ntimeout = 0\n", 2, "times from 1ms to 86400s");
-	refuses("[cluster]\ntimeout = 2h\n", 2, "times from 1ms");
+	refuses("[cluster]\ntimeout = 2w\n", 2, "times from 1ms");
 	refuses("[node a]\nreactors = -1\n", 2, "numbers from 0 to 1024");
 	refuses("[node a]\nbuffers = 0\n", 2, "numbers from 1 to 1024");
 	refuses("[node a]\nbuffers = 2K\n", 2, "numbers from 1 to 1024");

@@ -50,7 +50,9 @@ struct cp_params {
 	const char *disk_size;
 	uint64_t timeout_ms;
 	bool keyed;
-	bool lasts; /* the disks keep their data when their node ends */
+	bool lasts;	     /* the disks keep their data when their node ends */
+	const char *engine;  /* of the disks, else mem */
+	const char *cluster; /* lines of the cluster's section */
 };
 
 struct cp_node {
@@ -91,8 +93,9 @@ static inline void cp_conf(struct cp_world *w)
 	uint32_t i;
 	int n;
 
-	n = snprintf(text, sizeof(text), "[cluster]\nname = ut\nblock = %u\ntimeout = %llums\n",
-		     w->p.block, (unsigned long long)w->p.timeout_ms);
+	n = snprintf(text, sizeof(text), "[cluster]\nname = ut\nblock = %u\ntimeout = %llums\n%s",
+		     w->p.block, (unsigned long long)w->p.timeout_ms,
+		     w->p.cluster ? w->p.cluster : "");
 	for (i = 0; i < w->p.nodes; i++)
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\n"
@@ -100,9 +103,10 @@ static inline void cp_conf(struct cp_world *w)
 			      i, 7400 + i, w->top, i);
 	for (i = 0; i < w->p.disks; i++) {
 		n += snprintf(text + n, sizeof(text) - n,
-			      "[disk d%u]\nnode = io%u\nengine = mem\nsize = %s\n%s%s%s", i,
-			      i % w->p.nodes, w->p.disk_size, w->p.options ? "options = " : "",
-			      w->p.options ? w->p.options : "", w->p.options ? "\n" : "");
+			      "[disk d%u]\nnode = io%u\nengine = %s\nsize = %s\n%s%s%s", i,
+			      i % w->p.nodes, w->p.engine ? w->p.engine : "mem", w->p.disk_size,
+			      w->p.options ? "options = " : "", w->p.options ? w->p.options : "",
+			      w->p.options ? "\n" : "");
 		if (w->p.lasts)
 			n += snprintf(text + n, sizeof(text) - n, "path = %s/d%u.img\n", w->top, i);
 	}

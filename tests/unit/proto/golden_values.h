@@ -453,6 +453,19 @@ static const struct ddio_bound_status a_bound = {
 static const struct ddio_msg_bounds bounds = { .n = 1,
 					       .bound = (struct ddio_bound_status *)&a_bound };
 
+static const struct ddio_msg_scrub_ask scrub_ask = {
+	.disk = N32(1), .flags = DDIO_SCRUB_ASK_BEGIN | DDIO_SCRUB_ASK_LACKING, .rate = N64(2)
+};
+static const struct ddio_msg_scrub scrub = { .flags = DDIO_SCRUB_RUNS,
+					     .begun = N64(1),
+					     .ended = N64(2),
+					     .used = N64(3),
+					     .done = N64(4),
+					     .bad = N64(5),
+					     .unread = N64(6),
+					     .given = N64(7),
+					     .rate = N64(8) };
+
 /*
  * Between compute processes
  */

@@ -169,6 +169,11 @@ static const struct golden goldens[] = {
 	{ "bounds", &bounds,
 	  "01000000 00000000 0500 6c6f636b73 01debc9a78563412 02debc9a78563412 "
 	  "03debc9a78563412 04debc9a78563412" },
+	{ "scrub_ask", &scrub_ask, "01563412 05000000 02debc9a78563412" },
+	{ "scrub", &scrub,
+	  "01000000 00000000 01debc9a78563412 02debc9a78563412 03debc9a78563412 "
+	  "04debc9a78563412 05debc9a78563412 06debc9a78563412 07debc9a78563412 "
+	  "08debc9a78563412" },
 	{ "group_join", &group_join,
 	  "010102030405060708090a0b0c0d0e0f 45230100 46230100 0600 686f73743a31" },
 	{ "group_table", &group_table,

@@ -72,6 +72,7 @@ void faults_conf_make(struct faults *f)
 	c->gap_ns = faults_scale(&f->rng, 20000, 100 * FAULTS_MS);
 	c->viewed = f->spec.seed % 16 >= 14;
 	c->counted = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 3;
+	c->scrubbed = f->spec.seed % 7 >= 4;
 	c->locked = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 4;
 	c->small = f->spec.seed % 3 == 1;
 	c->lax = f->spec.seed % 4 == 0 || f->spec.seed % 4 == 3;

@@ -108,8 +108,10 @@ static void print_conf(const struct faults_conf *c, FILE *out)
 {
 	uint32_t i;
 
-	fprintf(out, "[cluster]\nname = faults\nnamespace = io0\nblock = %u\ntimeout = %ums\n",
-		c->block, FAULTS_TIMEOUT_MS);
+	fprintf(out,
+		"[cluster]\nname = faults\nnamespace = io0\nblock = %u\ntimeout = %ums\n"
+		"scrub = %s\nscrub_rate = 0\n",
+		c->block, FAULTS_TIMEOUT_MS, c->scrubbed ? "300ms" : "0s");
 	for (i = 0; i < c->iops; i++)
 		fprintf(out,
 			"[node io%u]\naddress = 127.0.0.1:%u\nmeta = io%u\nsync_io = yes\n"

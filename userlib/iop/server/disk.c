@@ -118,6 +118,8 @@ void server_disks_close(struct reactor *reactor)
 	for (i = 0; reactor->disks && i < reactor->ndisks; i++) {
 		struct iop_disk *disk = &reactor->disks[i];
 
+		if (disk->store)
+			server_tell_disk_close(disk);
 		cache_free(disk->cache);
 		disk->cache = NULL;
 		if (disk->store)

@@ -211,6 +211,7 @@ void server_tell_node_start(struct server *server);
 void server_tell_reactor_init(struct reactor *reactor);
 void server_tell_reactor_stop(struct reactor *reactor);
 void server_tell_reactor_exit(struct reactor *reactor);
+void server_tell_disk_close(struct iop_disk *disk);
 void server_tell_client_gone(struct client *client);
 void server_tell_client_drained(struct client *client);
 

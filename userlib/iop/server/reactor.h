@@ -24,11 +24,13 @@ struct ddio_past;
 struct ns;
 struct ns_mount;
 struct reactor;
+struct scrub;
 
 /**
  * struct iop_disk - one disk of a reactor
  * @number: in the cluster
  * @coll_buffers, @coll_max_buffers: counted by the collective executor
+ * @scrub: what looks through it, or NULL
  * @sweep, @sweep_at: its collectives that share one sweep of the arm, and the sector that it has reached
  */
 struct iop_disk {
@@ -39,6 +41,7 @@ struct iop_disk {
 	struct store *store;
 	struct cache *cache;
 	uint64_t coll_buffers, coll_max_buffers;
+	struct scrub *scrub;
 	struct ddio_list sweep;
 	uint64_t sweep_at;
 };

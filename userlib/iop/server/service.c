@@ -73,6 +73,14 @@ bool server_services_idle(const struct reactor *reactor)
 	return true;
 }
 
+void server_tell_disk_close(struct iop_disk *disk)
+{
+	const struct server_service *service;
+
+	for_each_service(service, server_of(disk->reactor->iop)) if (service->disk_close)
+		service->disk_close(disk);
+}
+
 void server_tell_client_gone(struct client *client)
 {
 	const struct server_service *service;

@@ -44,6 +44,7 @@ struct server_op {
  * @reactor_stop: a reactor stops: what runs on it must end soon
  * @reactor_idle: returns true if nothing runs on the reactor
  * @reactor_exit: nothing runs on the reactor and its clients are gone
+ * @disk_close: a disk is about to be closed; no loop uses it any more
  * @client_gone: a connection ends, whoever ended it; its requests still belong to it
  * @client_drained: the output queue of a client that is being served has drained
  *
@@ -57,6 +58,7 @@ struct server_service {
 	void (*reactor_stop)(struct reactor *reactor);
 	bool (*reactor_idle)(const struct reactor *reactor);
 	void (*reactor_exit)(struct reactor *reactor);
+	void (*disk_close)(struct iop_disk *disk);
 	void (*client_gone)(struct client *client);
 	void (*client_drained)(struct client *client);
 };

@@ -49,6 +49,8 @@ int store_apply_change(struct store *store, MDB_txn *txn, const struct store_cha
 		return apply_remove(store, txn, change);
 	case CHANGE_LIFE:
 		return store_apply_life(store, txn, change);
+	case CHANGE_SCRUB:
+		return store_apply_scrub(store, txn);
 	}
 	return -EINVAL;
 }

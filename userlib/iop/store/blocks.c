@@ -304,6 +304,36 @@ int object_check(struct object *obj, uint64_t block, const void *data)
 	return ret;
 }
 
+int object_scrub(struct object *obj, uint64_t block, const void *data, uint32_t *given,
+		 uint64_t *byte)
+{
+	const struct sums_block b = sums_block(obj, block);
+	struct store *store = obj->store;
+	uint32_t chunk = 0;
+	uint64_t run;
+	bool written;
+	int ret = obj->removed ? 0 : sums_check(&store->sums, &b, data, &chunk);
+
+	*given = 0;
+	if (ret == -EBADMSG) {
+		object_lookup(obj, block, byte, &run, &written);
+		*byte += (uint64_t)chunk * sums_chunk(obj->ref.block);
+	}
+	/* Sums are records, too, and need room. */
+	if (ret || obj->removed || !sums_lack(&store->sums, &b) || !store_room(store))
+		return ret;
+	ret = sums_give(&store->sums, &b, data);
+	*given = ret > 0 ? (uint32_t)ret : 0;
+	return ret < 0 ? ret : 0;
+}
+
+bool object_lacks(struct object *obj, uint64_t block)
+{
+	const struct sums_block b = sums_block(obj, block);
+
+	return !obj->removed && sums_lack(&obj->store->sums, &b);
+}
+
 int object_remove(struct object *obj)
 {
 	struct store *store = obj->store;

@@ -89,6 +89,7 @@ static bool store_seal(void *ctx)
 	store->sealed_seq = store->seq++;
 	memset(&store->open, 0, sizeof(store->open));
 	store->sealed_lost = store->lost;
+	store->scrub_sealed = store->scrub;
 	/* What was written may not be recorded without its sums. */
 	if (sums_seal(&store->sums))
 		store->sealed_lost = -ENOMEM;
@@ -283,6 +284,14 @@ void store_press(struct store *store)
 		return;
 	sums_settle(&store->sums, 0, SUMS_BUSY / 2);
 	committer_commit(&store->committer, NULL);
+}
+
+bool store_pressed(struct store *store)
+{
+	if (!sums_pressed(&store->sums))
+		return false;
+	store_press(store);
+	return true;
 }
 
 void store_settle(struct store *store, bool all)

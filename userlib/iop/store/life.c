@@ -178,3 +178,44 @@ bool store_lost(const struct store *store, uint64_t id)
 {
 	return id < store->life.lost;
 }
+
+/* One that is missing or damaged says that the disk has never been looked through. */
+void store_load_scrub(struct store *store)
+{
+	struct lmdb *db = &store->db;
+	MDB_val k = lmdb_val(STORE_SCRUB_KEY, strlen(STORE_SCRUB_KEY)), v;
+
+	memset(&store->scrub, 0, sizeof(store->scrub));
+	if (lmdb_read_begin(db))
+		return;
+	if (!mdb_get(db->read, db->dbi[STORE_META], &k, &v) &&
+	    rec_scrub_get(v.mv_data, v.mv_size, &store->scrub))
+		memset(&store->scrub, 0, sizeof(store->scrub));
+	lmdb_read_end(db);
+}
+
+int store_apply_scrub(struct store *store, MDB_txn *txn)
+{
+	MDB_val k = lmdb_val(STORE_SCRUB_KEY, strlen(STORE_SCRUB_KEY)), v;
+	uint8_t buf[REC_SCRUB_LEN];
+
+	rec_scrub_put(buf, &store->scrub_sealed);
+	v = lmdb_val(buf, sizeof(buf));
+	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
+}
+
+const struct rec_scrub *store_scrub(const struct store *store)
+{
+	return &store->scrub;
+}
+
+int store_scrub_note(struct store *store, const struct rec_scrub *rec)
+{
+	const struct store_change change = { .kind = CHANGE_SCRUB };
+
+	if (batch_reserve(&store->open, 1, 0))
+		return -ENOMEM;
+	store->scrub = *rec;
+	batch_change(&store->open, &change);
+	return 0;
+}

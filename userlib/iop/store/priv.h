@@ -26,7 +26,8 @@ enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE, STORE_SUMS };
 /**
  * struct store_change - one change of the records
  * OBJECT: make the object's record; EXTENT: add blocks; MARK: recorded blocks have been written, or
- * read as zeros again; CUT: drop blocks; REMOVE: drop the object; LIFE: the name space knows the disk
+ * read as zeros again; CUT: drop blocks; REMOVE: drop the object; LIFE: the name space knows the disk;
+ * SCRUB: store.scrub
  */
 struct store_change {
 	enum {
@@ -36,6 +37,7 @@ struct store_change {
 		CHANGE_CUT,
 		CHANGE_REMOVE,
 		CHANGE_LIFE,
+		CHANGE_SCRUB,
 	} kind;
 	uint32_t bs;	/* bytes of the object's blocks */
 	bool unwritten; /* EXTENT, MARK */
@@ -96,6 +98,7 @@ struct object {
  * @idle: clean objects without users, oldest first, with @idle_n and @idle_extents
  * @busy: objects without users that are not clean
  * @sums: checksums of the blocks
+ * @scrub: how far the disk has been looked through; @scrub_sealed: as it is being recorded
  * @lost: why a change could not be noted; the next commit fails with it
  */
 struct store {
@@ -117,6 +120,7 @@ struct store {
 	uint64_t objects;
 	struct store_batch open, sealed;
 	struct sums sums;
+	struct rec_scrub scrub, scrub_sealed;
 	uint64_t seq, sealed_seq, done_seq;
 	int lost, sealed_lost;
 	struct committer committer;
@@ -166,6 +170,10 @@ int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags);
 
 /* life.c: writes that the name space knows the disk.  Returns MDB_*. */
 int store_apply_life(struct store *store, MDB_txn *txn, const struct store_change *change);
+
+/* life.c: the record of how far the disk has been looked through: reads it, and writes it.  MDB_*. */
+void store_load_scrub(struct store *store);
+int store_apply_scrub(struct store *store, MDB_txn *txn);
 
 /* list.c: counts the objects into store->objects. */
 int store_count(struct store *store);

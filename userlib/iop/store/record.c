@@ -113,6 +113,37 @@ int rec_life_get(const void *value, size_t len, struct rec_life *rec)
 	return value_end(&c);
 }
 
+static void code_scrub(struct ddio_coder *c, struct rec_scrub *x)
+{
+	code_flags(c, &x->flags, REC_SCRUB_FLAGS);
+	code_u64(c, &x->begun);
+	code_u64(c, &x->ended);
+	code_u64(c, &x->at);
+	code_u64(c, &x->until);
+	code_u64(c, &x->done);
+	code_u64(c, &x->bad);
+	code_u64(c, &x->unread);
+	code_u64(c, &x->given);
+}
+
+void rec_scrub_put(uint8_t value[REC_SCRUB_LEN], const struct rec_scrub *rec)
+{
+	struct ddio_coder c = value_writing(value, REC_SCRUB_LEN, REC_VERSION);
+
+	code_scrub(&c, (struct rec_scrub *)rec);
+	value_close(&c, STORE_SCRUB_KEY, strlen(STORE_SCRUB_KEY));
+}
+
+int rec_scrub_get(const void *value, size_t len, struct rec_scrub *rec)
+{
+	struct ddio_coder c =
+		value_reading(STORE_SCRUB_KEY, strlen(STORE_SCRUB_KEY), value, len, REC_VERSION);
+
+	memset(rec, 0, sizeof(*rec));
+	code_scrub(&c, rec);
+	return value_end(&c);
+}
+
 static void code_object(struct ddio_coder *c, struct rec_object *x)
 {
 	code_u32(c, &x->block);

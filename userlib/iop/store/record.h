@@ -18,6 +18,7 @@
 #define REC_EXTENT_LEN 24
 #define REC_FREE_LEN 16
 #define REC_LIFE_LEN 44
+#define REC_SCRUB_LEN 76
 
 #define LABEL_SPACE 4096 /* bytes at the beginning of the disk */
 #define LABEL_VERSION 2
@@ -51,6 +52,23 @@ struct rec_life {
 	uint64_t life, before, names, lost;
 };
 
+/**
+ * struct rec_scrub - how far the disk has been looked through
+ * @flags: REC_SCRUB_*
+ * @begun: when the last pass did, nanoseconds since 1970; @ended: when one last came to its end, 0: never
+ * @at: the byte of the disk that comes next
+ * @until: WRAPS: the pass goes on at the front of the disk, and ends here
+ * @done: bytes that it has read; @bad: chunks that differed from their sums; @unread: blocks that could not be read;
+ *	@given: chunks that got a sum
+ */
+struct rec_scrub {
+	uint32_t flags;
+	uint64_t begun, ended, at, until, done, bad, unread, given;
+};
+#define REC_SCRUB_RUNS 0x1u  /* a pass is under way */
+#define REC_SCRUB_WRAPS 0x2u /* it began in the middle, and has not come to the disk's end */
+#define REC_SCRUB_FLAGS (REC_SCRUB_RUNS | REC_SCRUB_WRAPS)
+
 struct rec_object {
 	uint64_t id;
 	uint64_t seed;
@@ -82,6 +100,11 @@ int rec_label_get(const void *buf, size_t len, struct label *label);
 void rec_life_put(uint8_t value[REC_LIFE_LEN], const struct rec_life *rec);
 /* Returns 0 or -EUCLEAN. */
 int rec_life_get(const void *value, size_t len, struct rec_life *rec);
+
+#define STORE_SCRUB_KEY "scrub"
+void rec_scrub_put(uint8_t value[REC_SCRUB_LEN], const struct rec_scrub *rec);
+/* Returns 0 or -EUCLEAN. */
+int rec_scrub_get(const void *value, size_t len, struct rec_scrub *rec);
 
 /* The value goes with the key made of the same struct. */
 void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_object *rec);

@@ -92,6 +92,7 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 			 opts->disk_name, opts->dir, mdb_strerror(-ret));
 		goto free_space;
 	}
+	store_load_scrub(store);
 	committer_init(&store->committer, env, &store->db, disk, &store_committer_ops, store);
 	*result = store;
 	return 0;

@@ -18,6 +18,7 @@
 #include "env/env.h"
 #include "iop/lmdb/commit.h"
 #include "iop/lmdb/room.h"
+#include "iop/store/record.h"
 #include "proto/proto.h"
 
 struct bounds;
@@ -130,6 +131,15 @@ void object_write_end(struct object *obj, uint64_t block, bool written, const vo
  * -ENOMEM. */
 int object_check(struct object *obj, uint64_t block, const void *data);
 /**
+ * object_scrub - the same by one who looks through the disk: nothing is logged, and chunks without a sum get one
+ * @given: receives how many did
+ * @byte: -EBADMSG: receives where on the disk the chunk lies that differs
+ */
+int object_scrub(struct object *obj, uint64_t block, const void *data, uint32_t *given,
+		 uint64_t *byte);
+/* Returns true if a chunk of the block has no sum. */
+bool object_lacks(struct object *obj, uint64_t block);
+/**
  * object_reserve - like object_alloc(), for blocks that keep their place even if never written
  * The next commit records it.
  * Return: 0, -ENOSPC with nothing changed, or -ENOMEM.
@@ -153,10 +163,17 @@ bool store_dirty(const struct store *store);
  * @all: of all blocks; otherwise of those that were not written since the last call but one
  */
 void store_settle(struct store *store, bool all);
+/* Returns true if so many wait to be recorded that who adds some should wait; has some recorded. */
+bool store_pressed(struct store *store);
 /* Returns true if there are such sums, or changes. */
 bool store_unsettled(const struct store *store);
 /* Returns the error of a failed flush, which lasts until the store is opened again, or 0. */
 int store_stopped(const struct store *store);
+
+/* Returns how far the disk has been looked through, as noted last. */
+const struct rec_scrub *store_scrub(const struct store *store);
+/* Notes it: 0 or -ENOMEM; the next commit records it. */
+int store_scrub_note(struct store *store, const struct rec_scrub *rec);
 
 /* Lists committed and uncommitted objects with ids above @after, ascending; returns how many. */
 uint32_t store_list(struct store *store, uint64_t after, uint64_t *ids, uint32_t max);

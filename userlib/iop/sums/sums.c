@@ -152,6 +152,41 @@ int sums_check(struct sums *sums, const struct sums_block *b, const void *data, 
 	return ret;
 }
 
+int sums_give(struct sums *sums, const struct sums_block *b, const void *data)
+{
+	const struct sums_at at = sums_at(b);
+	struct sums_group *group;
+	uint32_t i, sum;
+	int ret = sums->on ? sums_get(sums, b->id, at.number, &group) : 0;
+
+	if (ret || !sums->on)
+		return ret;
+	for (i = 0; i < at.n; i++) {
+		if (sums_bit(group->rec.have, at.first + i))
+			continue;
+		sum = ddio_crc32c(0, (const uint8_t *)data + (size_t)i * at.len, at.len);
+		sum_set(group, at.first + i, &sum);
+		ret++;
+	}
+	if (ret)
+		sums_group_busy(sums, group, false);
+	return ret;
+}
+
+bool sums_lack(struct sums *sums, const struct sums_block *b)
+{
+	const struct sums_at at = sums_at(b);
+	struct sums_group *group;
+	uint32_t i;
+
+	if (!sums->on || sums_get(sums, b->id, at.number, &group))
+		return false;
+	for (i = at.first; i < at.first + at.n; i++)
+		if (!sums_bit(group->rec.have, i))
+			return true;
+	return false;
+}
+
 bool sums_known(struct sums *sums, const struct sums_block *b)
 {
 	const struct sums_at at = sums_at(b);

@@ -89,6 +89,10 @@ void sums_write_end(struct sums *sums, const struct sums_block *b, const void *d
 bool sums_open_ahead(struct sums *sums, const struct sums_block *b);
 /* Compares the block, as the disk has it: 0, -EBADMSG, or -ENOMEM.  @chunk: of a bad one: its number in the block. */
 int sums_check(struct sums *sums, const struct sums_block *b, const void *data, uint32_t *chunk);
+/* Gives chunks of the block that have no sum that of @data, as the disk has it: how many, or -ENOMEM. */
+int sums_give(struct sums *sums, const struct sums_block *b, const void *data);
+/* Returns true if a chunk of the block has no sum. */
+bool sums_lack(struct sums *sums, const struct sums_block *b);
 /* Returns true if each chunk of the block has a sum that is not in doubt. */
 bool sums_known(struct sums *sums, const struct sums_block *b);
 /* The object is gone. */

@@ -222,6 +222,36 @@ static void test_life(void)
 	free(want);
 }
 
+static void test_scrub(void)
+{
+	static const struct rec_scrub scrub = { .flags = REC_SCRUB_FLAGS,
+						.begun = 0x0102030405060708,
+						.ended = 0x1112131415161718,
+						.at = 0x2122232425262728,
+						.until = 0x3132333435363738,
+						.done = 0x4142434445464748,
+						.bad = 0x5152535455565758,
+						.unread = 0x6162636465666768,
+						.given = 0x7172737475767778 };
+	uint8_t buf[REC_SCRUB_LEN];
+	struct rec_scrub got;
+	uint8_t *want;
+	size_t len;
+
+	want = ut_hex("01000000 03000000 0807060504030201 1817161514131211 2827262524232221 "
+		      "3837363534333231 4847464544434241 5857565554535251 6867666564636261 "
+		      "7877767574737271 c17dc06b",
+		      &len);
+	rec_scrub_put(buf, &scrub);
+	CU_ASSERT_EQUAL(len, sizeof(buf));
+	CU_ASSERT_EQUAL(memcmp(buf, want, sizeof(buf)), 0);
+	CU_ASSERT_EQUAL(rec_scrub_get(want, len, &got), 0);
+	CU_ASSERT_EQUAL(memcmp(&got, &scrub, sizeof(got)), 0);
+	want[9] ^= 1;
+	CU_ASSERT_EQUAL(rec_scrub_get(want, len, &got), -EUCLEAN);
+	free(want);
+}
+
 /* A text that fills its field is cut off before its last byte, which is 0. */
 static void test_label_cut(void)
 {
@@ -266,6 +296,7 @@ static const struct ut_case cases[] = {
 	{ "sums", test_sums },
 	{ "label", test_label },
 	{ "a life", test_life },
+	{ "a scrub", test_scrub },
 	{ "label: a text that is too long", test_label_cut },
 	{ "what is refused", test_refused },
 	{ NULL, NULL },
