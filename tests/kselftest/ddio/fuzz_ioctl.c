@@ -48,6 +48,7 @@ static void reopen(struct call_worker *w)
 
 	if (fd < 0)
 		return;
+	drop_ring(ctx);
 	close(__atomic_exchange_n(&ctx->fd, fd, __ATOMIC_RELAXED));
 	memset(ctx->id, 0, sizeof(ctx->id));
 	first_calls(w, ctx);
@@ -161,6 +162,42 @@ static void restrain(void)
 	data[0].permitted &= ~(1U << CAP_IPC_LOCK);
 	if (syscall(SYS_capset, &head, data))
 		exit(1);
+}
+
+/* Returns how many bytes a process may pin, of those that the limit allows; less if the user has some already. */
+static uint64_t most_pinned(void)
+{
+	uint64_t low = 0, high = LOCKED + 4096, middle;
+	void *memory = kt_memory(LOCKED);
+	int fd = kt_open();
+	uint32_t id;
+
+	while (high - low > 4096) {
+		middle = low + (high - low) / 8192 * 4096;
+		if (kt_buffer_add(fd, memory, middle, 0, &id)) {
+			high = middle;
+			continue;
+		}
+		kt_destroy(fd, id);
+		low = middle;
+	}
+	close(fd);
+	munmap(memory, LOCKED);
+	return low;
+}
+
+/* The same, of a process without the privilege. */
+static uint64_t most_pinned_by_child(uint64_t *shared)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		restrain();
+		*shared = most_pinned();
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	return *shared;
 }
 
 static bool all_equal(const unsigned char *p, size_t length, unsigned char value)
@@ -281,7 +318,7 @@ static void disks_make(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t calls, seed;
+	uint64_t calls, seed, pinned, *shared;
 	struct kt_usage before;
 	struct call_tally *tally;
 	int bad;
@@ -293,8 +330,11 @@ int main(int argc, char **argv)
 	disks_make();
 	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	pinned = most_pinned_by_child(shared);
 	kt_usage(&before);
-	printf("TAP version 13\n1..6\n# %llu calls, seed %llu, %d processes of %d threads\n",
+	printf("TAP version 13\n1..7\n# %llu calls, seed %llu, %d processes of %d threads\n",
 	       (unsigned long long)calls, (unsigned long long)seed, PROCESSES, THREADS);
 	bad = run(tally, seed, calls);
 	tally_print(tally);
@@ -304,5 +344,7 @@ int main(int argc, char **argv)
 	result(tally->well[5] > tally->calls / 100, "some of the submissions do something");
 	result(read_only_disk(true), "the disk opened for reading only is as it was");
 	result(kt_usage_settled(&before, 30), "nothing is left behind");
+	result(pinned && most_pinned_by_child(shared) == pinned,
+	       "as much memory may be pinned as before");
 	return failed ? 1 : 0;
 }

@@ -2,6 +2,7 @@
 /* Random calls: well-formed structs of what exists, and what becomes of them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,14 +67,28 @@ uint32_t some_id(struct call_worker *w, struct context *ctx, enum object_kind ki
 	return ctx->id[kind][BELOW(IDS)];
 }
 
+/* A buffer that nobody knows any more would lock memory until its context is closed. */
+static void forget_buffer(const struct context *ctx, uint32_t id)
+{
+	int i;
+
+	for (i = 0; i < IDS; i++)
+		if (ctx->id[BUFFER][i] == id)
+			return;
+	kt_destroy(ctx->fd, id);
+}
+
 /* Keeps the id in a random place, and in all places that are still empty. */
 static void keep_id(struct call_worker *w, struct context *ctx, enum object_kind kind, uint32_t id)
 {
+	uint32_t old;
 	int i;
 
 	if (!id)
 		return;
-	ctx->id[kind][BELOW(IDS)] = id;
+	old = __atomic_exchange_n(&ctx->id[kind][BELOW(IDS)], id, __ATOMIC_RELAXED);
+	if (kind == BUFFER && old)
+		forget_buffer(ctx, old);
 	for (i = 0; i < IDS; i++)
 		if (!ctx->id[kind][i])
 			ctx->id[kind][i] = id;
@@ -345,6 +360,27 @@ static void do_buffer_add(struct call_worker *w, struct context *ctx)
 		keep_id(w, ctx, BUFFER, a.buffer.out_buffer);
 }
 
+static pthread_mutex_t ring_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Of a context that was closed meanwhile, perhaps; it stays mapped until there is another. */
+static void keep_ring(struct context *ctx, void *ring, size_t length)
+{
+	drop_ring(ctx);
+	pthread_mutex_lock(&ring_lock);
+	ctx->ring = ring;
+	ctx->ring_length = length;
+	pthread_mutex_unlock(&ring_lock);
+}
+
+void drop_ring(struct context *ctx)
+{
+	pthread_mutex_lock(&ring_lock);
+	if (ctx->ring)
+		mmap(ctx->ring, ctx->ring_length, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	pthread_mutex_unlock(&ring_lock);
+}
+
 static void do_ring_setup(struct call_worker *w, struct context *ctx)
 {
 	union random_arg a = {
@@ -355,11 +391,8 @@ static void do_ring_setup(struct call_worker *w, struct context *ctx)
 	if (CALL(ctx->fd, DDIO_RING_SETUP, ddio_ring_setup))
 		return;
 	p = mmap(NULL, a.ring.out_length, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->fd, 0);
-	if (p == MAP_FAILED)
-		return;
-	/* Of a context that was closed meanwhile, perhaps; it stays mapped. */
-	ctx->ring_length = a.ring.out_length;
-	ctx->ring = p;
+	if (p != MAP_FAILED)
+		keep_ring(ctx, p, a.ring.out_length);
 }
 
 static void do_submit(struct call_worker *w, struct context *ctx)

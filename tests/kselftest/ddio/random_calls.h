@@ -81,6 +81,8 @@ struct context *some_ctx(struct call_worker *w);
 uint32_t some_id(struct call_worker *w, struct context *ctx, enum object_kind kind);
 /* Makes one call, of any kind. */
 void some_call(struct call_worker *w);
+/* Puts other memory in the place of a ring: as long as it is mapped, its context is not closed. */
+void drop_ring(struct context *ctx);
 /* Adds what makes a new context useful. */
 void first_calls(struct call_worker *w, struct context *ctx);
 
