@@ -99,15 +99,16 @@ lu() { # Figure 10
 	gnuplot -e "txt='$out/lu.txt'; base='$out/lu'" $here/lu.gp
 }
 
-# vary NAME SETTING...: how the throughput of the patterns of TOCS, section 6.1, follows one parameter.
-# A setting is VALUE:OPTIONS.
+# vary NAME SETTING...: how the throughput of the patterns of TOCS, section 6.1, follows one parameter, in the system
+# "$system" by the methods "$methods".  A setting is VALUE:OPTIONS.
+system=tocs97 methods=tc,2p,dds
 vary() {
 	local name=$1 set first=1
 	shift
 	: >"$out/$name.csv"
 	for set in "$@"; do
 		# shellcheck disable=SC2086
-		tocs97 --patterns ra,rn,rb,rc --records 8192 --methods tc,2p,dds ${set#*:} |
+		$system --patterns ra,rn,rb,rc --records 8192 --methods $methods ${set#*:} |
 			awk -v v="${set%%:*}" -v first=$first '/^#/ { if (first) print; next }
 				/^layout/ { if (first) print "value," $0; next } { print v "," $0 }' >>"$out/$name.csv"
 		first=0
@@ -146,6 +147,39 @@ sensitivity() {
 	vary records "${settings[@]}"
 }
 
+# TR94-226, Figures 6 to 12, in its own system: a cache of two buffers for each process and disk.
+figures94() {
+	local v settings system=tr94 methods=tc,dds
+	settings=()
+	for v in 1 2 4 8 16; do settings+=("$v:--cps $v --cache $((16 * v))K"); done
+	vary fig6 "${settings[@]}"
+	settings=()
+	for v in 1 2 4 8 16; do settings+=("$v:--iops $v --disks $((16 / v)) --shared-bus"); done
+	vary fig7 "${settings[@]}"
+	each '1 2 4 8 16 32' '--iops 1 --shared-bus --disks %'
+	vary fig8 "${settings[@]}"
+	each '1 2 4 8 16 32' '--iops 1 --shared-bus --layouts random-blocks --disks %'
+	vary fig9 "${settings[@]}"
+	each '10M 100M' '--size %'
+	vary fig10 "${settings[@]}"
+	each '10M 100M' '--size % --layouts random-blocks'
+	vary fig11 "${settings[@]}"
+	each '8 64 1024 4096 8192' '--records % --patterns rc --methods tc --layouts contiguous,random-blocks'
+	vary fig12 "${settings[@]}"
+}
+
+# Parameters of which the papers chose one value, and the layout that they left out.
+sweeps() {
+	local v settings methods=tc
+	each '1 2 4 8' '--layouts contiguous,random-blocks --outstanding %'
+	vary outstanding "${settings[@]}"
+	methods=dds
+	each '1 2 4 8' '--layouts contiguous,random-blocks --buffers %'
+	vary buffers "${settings[@]}"
+	settings=(16:'--layouts contiguous,random-tracks,random-blocks --methods tc,dds')
+	vary tracks "${settings[@]}"
+}
+
 # Kotz and Cai 1995: what all patterns leave of the I/O processors' CPUs, in the runs of Table 4.
 ionode() {
 	[ -s "$out/table4.csv" ] || tables
@@ -171,15 +205,14 @@ tried() {
 	}
 	{
 		try all-at-once --late-ahead --cost cache=40000
-		try all-at-once-prompt --late-ahead --prompt --cost cache=40000
 		try calls --late-ahead --calls
 		try calls-40us --late-ahead --calls --cost cache=40000
-		try calls-prompt-5us --late-ahead --calls --prompt --cost cache=5000
+		try calls-prompt-10us --late-ahead --calls --prompt --cost cache=10000
 		try calls-prompt --late-ahead --calls --prompt
-		try calls-prompt-15us --late-ahead --calls --prompt --cost cache=15000
 		try calls-prompt-20us --late-ahead --calls --prompt --cost cache=20000
 		try calls-prompt-ahead --calls --prompt
 		try calls-prompt-angles --late-ahead --calls --prompt --phases
+		try calls-prompt-jitter --late-ahead --calls --prompt --jitter 50
 	} >"$out/tried.csv"
 	awk -f $here/tried.awk "$out/tried.csv" >"$out/tried.txt"
 	echo "tried: $out/tried.txt"
@@ -261,7 +294,7 @@ statements() {
 	tail -n 1 "$out/statements.txt" | sed 's/^/statements: /'
 }
 
-all='tables tocs sensitivity statements lu ionode tried fixes scale shares'
+all='tables tocs sensitivity figures94 sweeps statements lu ionode tried fixes scale shares'
 # shellcheck disable=SC2048
 for what in ${*:-$all}; do
 	case " $all " in

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# A parameter down; layouts (c: contiguous, r: random-blocks), patterns and methods across.
+# A parameter down; layouts (c: contiguous, r: random-blocks, t: random-tracks), patterns and methods across.
 BEGIN { FS = "," }
 /^#/ { print substr($0, 3); next }
 /^value/ { next }
 {
-	col = substr($2, 1, 1) " " $3 " " $5
+	col = ($2 == "random-tracks" ? "t" : substr($2, 1, 1)) " " $3 " " $5
 	if (!(col in seen)) {
 		seen[col] = 1
 		cols[++n] = col

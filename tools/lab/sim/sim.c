@@ -15,7 +15,7 @@
 struct sim_values {
 	struct bench_values bench;
 	const char *machine, *network, *costs;
-	uint32_t columns, rows;
+	uint32_t columns, rows, jitter_us;
 	bool verbose, stats, watch, prompt, phases, faults, power, first, minimize;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
@@ -38,6 +38,8 @@ static const struct ddio_opt sim_opts[] = {
 		 "each answer leaves before the next request is looked at, as by threads"),
 	DDIO_OPT("phases", 0, OPT_FLAG, SIM_AT(phases), NULL,
 		 "emulated disks begin at angles of their own, by the seed"),
+	DDIO_OPT("jitter", 0, OPT_U32, SIM_AT(jitter_us), "US",
+		 "at most this is added at random to each message's time (0)"),
 	DDIO_OPT("cpu-left", 0, OPT_FLAG, SIM_AT(watch), NULL,
 		 "print in CSV how much CPU time I/O leaves to a computation"),
 	DDIO_OPT("stats", 0, OPT_FLAG, SIM_AT(stats), NULL,
@@ -128,6 +130,7 @@ static int simulate(const struct sim_values *v, const struct bench_spec *spec,
 				     .costs = v->costs,
 				     .columns = v->columns,
 				     .rows = v->rows,
+				     .jitter_ns = v->jitter_us * 1000ull,
 				     .seed = b->seed,
 				     .verbose = v->verbose,
 				     .watch = v->watch,

@@ -157,6 +157,7 @@ static struct ddio_env *world_env(struct sim_world *w, const char *kind, uint32_
 		ddio_sim_share(env, host);
 	ddio_sim_link_default(&link);
 	link.latency_ns = 0; /* the network's model has it */
+	link.jitter_ns = w->spec.jitter_ns;
 	ddio_sim_set_link(env, &link);
 	return env;
 }

@@ -18,6 +18,7 @@ struct sim_world;
  * @cps: compute processes
  * @machine, @network: names; @costs: what is changed of the machine, as for costs_change()
  * @columns, @rows: size of a torus; 0: that of the papers, or larger and square if there are more processors
+ * @jitter_ns: at most this is added at random to the time that bytes take through the network
  * @seed: of everything random
  * @verbose: log lines to standard error
  * @watch: record how much of the I/O processors' time measured transfers leave
@@ -27,7 +28,7 @@ struct sim_world_spec {
 	uint32_t cps;
 	const char *machine, *network, *costs;
 	uint32_t columns, rows;
-	uint64_t seed;
+	uint64_t jitter_ns, seed;
 	bool verbose, watch, prompt;
 };
 
