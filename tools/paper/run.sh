@@ -205,8 +205,10 @@ tried() {
 	}
 	{
 		try all-at-once --late-ahead --cost cache=40000
-		try calls --late-ahead --calls
+		try all-at-once-prompt --late-ahead --prompt --cost cache=40000
+		try calls-10us --late-ahead --calls --cost cache=10000
 		try calls-40us --late-ahead --calls --cost cache=40000
+		try calls-prompt-5us --late-ahead --calls --prompt --cost cache=5000
 		try calls-prompt-10us --late-ahead --calls --prompt --cost cache=10000
 		try calls-prompt --late-ahead --calls --prompt
 		try calls-prompt-20us --late-ahead --calls --prompt --cost cache=20000
