@@ -25,12 +25,13 @@ struct lease_mount {
  * @due: the holder has not been told of the recall
  * @asked: when it was recalled, if it is in struct leases.recalled
  * @waits: struct lease_wait.link
+ * @ended: in struct leases.ended: it has no holder any more, and those who waited for that stand in line
  */
 struct lease {
 	struct ddio_hash_node node;
 	uint64_t ino, number;
 	struct lease_mount *holder;
-	struct ddio_list mine, due, recalled;
+	struct ddio_list mine, due, recalled, ended;
 	uint64_t asked;
 	struct ddio_list waits;
 };
@@ -40,6 +41,7 @@ void leases_init(struct leases *leases)
 	*leases = (struct leases){ .last = 0 };
 	ddio_list_init(&leases->recalled);
 	ddio_list_init(&leases->telling);
+	ddio_list_init(&leases->ended);
 	bounds_init(&leases->own);
 	leases->bounds = &leases->own;
 }
@@ -55,35 +57,71 @@ static struct lease_mount *mount_find(const struct leases *leases, const void *m
 			       struct lease_mount, node);
 }
 
-/* Ends a lease; those who waited for that are called last. */
+static void lease_free(struct leases *leases, struct lease *lease)
+{
+	ddio_hash_del(&leases->files, &lease->node);
+	ddio_list_del(&lease->ended);
+	free(lease);
+}
+
+/* Ends a lease; wake() calls those who waited for that. */
 static void lease_drop(struct leases *leases, struct lease *lease)
 {
-	struct lease_wait *wait;
-	struct ddio_list waits;
-
-	ddio_list_init(&waits);
-	ddio_list_splice(&lease->waits, &waits);
-	ddio_hash_del(&leases->files, &lease->node);
 	ddio_list_del(&lease->mine);
 	ddio_list_del(&lease->due);
 	ddio_list_del(&lease->recalled);
 	bound_put(&leases->bounds->at[BOUND_LEASES], &lease->holder->n, 1);
-	free(lease);
-	while (!ddio_list_empty(&waits)) {
-		wait = ddio_list_first(&waits, struct lease_wait, link);
+	lease->holder = NULL;
+	if (ddio_list_empty(&lease->waits))
+		lease_free(leases, lease);
+	else
+		ddio_list_add(&lease->ended, &leases->ended);
+}
+
+/* Calls the first that stands in line, after which there may be no line. */
+static void serve_first(struct leases *leases, struct lease *lease)
+{
+	struct lease_wait *wait = NULL;
+
+	if (!ddio_list_empty(&lease->waits)) {
+		wait = ddio_list_first(&lease->waits, struct lease_wait, link);
 		ddio_list_del(&wait->link);
+	}
+	if (ddio_list_empty(&lease->waits))
+		lease_free(leases, lease);
+	if (wait)
 		wait->done(wait);
+}
+
+static void wake(struct leases *leases)
+{
+	struct bound *bound = &leases->bounds->at[BOUND_TRIED];
+	uint64_t limit = leases->more ? bound->limit : UINT64_MAX, n = limit;
+
+	if (leases->busy)
+		return;
+	leases->busy = true;
+	for (; n && !ddio_list_empty(&leases->ended); n--)
+		serve_first(leases, ddio_list_first(&leases->ended, struct lease, ended));
+	leases->busy = !ddio_list_empty(&leases->ended);
+	if (!leases->more)
+		return;
+	bound_seen(bound, limit - n);
+	if (leases->busy) {
+		bound->hits++;
+		leases->more(leases->arg);
 	}
 }
 
-bool leases_drop_mount(struct leases *leases, const void *mount, uint64_t *steps)
+void leases_go_on(struct leases *leases)
 {
-	struct lease_mount *m = mount_find(leases, mount);
-	uint64_t all = UINT64_MAX;
+	leases->busy = false;
+	wake(leases);
+}
 
-	if (!m)
-		return true;
-	steps = steps ? steps : &all;
+/* Ends leases of a mount.  Returns true if nothing of it is left. */
+static bool drop_mount(struct leases *leases, struct lease_mount *m, uint64_t *steps)
+{
 	m->listener = NULL;
 	for (; *steps && !ddio_list_empty(&m->held); --*steps)
 		lease_drop(leases, ddio_list_first(&m->held, struct lease, mine));
@@ -95,14 +133,27 @@ bool leases_drop_mount(struct leases *leases, const void *mount, uint64_t *steps
 	return true;
 }
 
+bool leases_drop_mount(struct leases *leases, const void *mount, uint64_t *steps)
+{
+	struct lease_mount *m = mount_find(leases, mount);
+	uint64_t all = UINT64_MAX;
+	bool gone = !m || drop_mount(leases, m, steps ? steps : &all);
+
+	wake(leases);
+	return gone;
+}
+
 void leases_stop(struct leases *leases)
 {
 	struct ddio_hash_walk walk;
 	struct lease_mount *m;
+	uint64_t all = UINT64_MAX;
 
 	while ((m = ddio_hash_entry(ddio_hash_first(&leases->mounts, &walk), struct lease_mount,
 				    node)) != NULL)
-		leases_drop_mount(leases, m->mount, NULL);
+		drop_mount(leases, m, &all);
+	while (!ddio_list_empty(&leases->ended))
+		serve_first(leases, ddio_list_first(&leases->ended, struct lease, ended));
 }
 
 void leases_free(struct leases *leases)
@@ -157,6 +208,7 @@ static struct lease *lease_new(struct leases *leases, struct lease_mount *m, uin
 	lease->holder = m;
 	ddio_list_init(&lease->due);
 	ddio_list_init(&lease->recalled);
+	ddio_list_init(&lease->ended);
 	ddio_list_init(&lease->waits);
 	ddio_list_init(&lease->mine);
 	ddio_list_add(&lease->mine, &m->held);
@@ -181,14 +233,21 @@ bool lease_held(const struct leases *leases, uint64_t ino, const void *mount, ui
 {
 	const struct lease *lease = lease_find(leases, ino);
 
-	return lease && lease->holder->mount == mount && lease->number == number;
+	return lease && lease->holder && lease->holder->mount == mount && lease->number == number;
 }
 
 bool lease_of_other(const struct leases *leases, uint64_t ino, const void *mount)
 {
 	const struct lease *lease = lease_find(leases, ino);
 
-	return lease && (!mount || lease->holder->mount != mount);
+	return lease && lease->holder && (!mount || lease->holder->mount != mount);
+}
+
+bool lease_line(const struct leases *leases, uint64_t ino)
+{
+	const struct lease *lease = lease_find(leases, ino);
+
+	return lease && !lease->holder;
 }
 
 void lease_recall(struct leases *leases, uint64_t ino, uint64_t now, struct lease_wait *wait)
@@ -199,7 +258,7 @@ void lease_recall(struct leases *leases, uint64_t ino, uint64_t now, struct leas
 		return;
 	if (wait)
 		ddio_list_add(&wait->link, &lease->waits);
-	if (!ddio_list_empty(&lease->recalled))
+	if (!lease->holder || !ddio_list_empty(&lease->recalled))
 		return;
 	lease->asked = now;
 	ddio_list_add(&lease->recalled, &leases->recalled);
@@ -226,8 +285,11 @@ void lease_end(struct leases *leases, uint64_t ino, const void *mount, uint64_t 
 {
 	struct lease *lease = lease_find(leases, ino);
 
-	if (lease && lease->holder->mount == mount && (!number || lease->number == number))
-		lease_drop(leases, lease);
+	if (!lease || !lease->holder || lease->holder->mount != mount ||
+	    (number && lease->number != number))
+		return;
+	lease_drop(leases, lease);
+	wake(leases);
 }
 
 void leases_each_listener(struct leases *leases, void (*fn)(void *listener))
@@ -271,16 +333,18 @@ static void mount_late(struct leases *leases, struct lease_mount *m, uint64_t no
 
 uint64_t leases_expire(struct leases *leases, uint64_t now, uint64_t timeout, uint32_t *ended)
 {
+	struct bound *bound = &leases->bounds->at[BOUND_ENDED];
 	struct lease *lease;
 
-	*ended = 0;
-	while (!ddio_list_empty(&leases->recalled)) {
+	for (*ended = 0; *ended < bound->limit && !ddio_list_empty(&leases->recalled); ++*ended) {
 		lease = ddio_list_first(&leases->recalled, struct lease, recalled);
 		if (now < lease->asked + timeout)
-			return lease->asked;
+			break;
 		mount_late(leases, lease->holder, now);
-		++*ended;
 		lease_drop(leases, lease);
 	}
-	return 0;
+	wake(leases);
+	if (ddio_list_empty(&leases->recalled))
+		return 0;
+	return ddio_list_first(&leases->recalled, struct lease, recalled)->asked;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Leases: the right of one mount to decide an inode's size and times alone.  Whoever else needs to know them, or to
- * change them, has the lease recalled and waits until it is returned, or until its holder has had its time.
+ * change them, has the lease recalled and waits until it is returned, or until its holder has had its time.  Those who
+ * waited are called in the order in which they came, some in each turn; whoever comes meanwhile stands in line behind them,
+ * and nobody is granted a lease.
  * Independent of messages: waiters and holders are told by callbacks.
  */
 #ifndef DDIO_LEASE_H
@@ -16,7 +18,7 @@
 
 /**
  * struct lease_wait - somebody who waits for the end of a lease; the caller owns the memory
- * @done: called at the end, when the lease is no more; it may wait again
+ * @done: called at the end, when nobody has the lease; it may wait again
  */
 struct lease_wait {
 	struct ddio_list link;
@@ -31,12 +33,18 @@ struct lease_wait {
  * @last: number of the last one granted
  * @bounds: how many a mount may have, the reactor's or @own
  * @telling: struct lease_mount.telling: those that have not been told of all recalls
+ * @ended: struct lease.ended: those for whose end somebody waited who has not been called
+ * @more: has leases_go_on() called with @arg's leases in another turn; NULL: all is done in one
+ * @busy: those who stand in line are being called, or it is to be called
  */
 struct leases {
 	struct ddio_hash files, mounts;
-	struct ddio_list recalled, telling;
+	struct ddio_list recalled, telling, ended;
 	uint64_t last;
 	struct bounds *bounds, own;
+	void (*more)(void *arg);
+	void *arg;
+	bool busy;
 };
 
 void leases_init(struct leases *leases);
@@ -53,8 +61,10 @@ uint64_t lease_grant(struct leases *leases, uint64_t ino, const void *mount);
 bool lease_held(const struct leases *leases, uint64_t ino, const void *mount, uint64_t number);
 /* Returns true if another than @mount (NULL: any) has a lease of the inode. */
 bool lease_of_other(const struct leases *leases, uint64_t ino, const void *mount);
+/* Returns true if those who waited for the end of a lease of the inode have not all been called. */
+bool lease_line(const struct leases *leases, uint64_t ino);
 /*
- * Recalls the lease, which another mount has, at time @now; @wait may be NULL.  leases_tell() is due after one or
+ * Recalls the lease, which another mount has, at time @now, or stands in line; @wait may be NULL.  leases_tell() is due after one or
  * more of them.
  */
 void lease_recall(struct leases *leases, uint64_t ino, uint64_t now, struct lease_wait *wait);
@@ -76,9 +86,12 @@ uint32_t leases_take_due(struct leases *leases, const void *mount, struct ddio_f
 			 uint32_t max);
 /*
  * Ends the leases that were recalled @timeout before @now, or earlier; all others of their mounts are recalled then, and
- * leases_tell() is due: they get no more of them.  Returns when the next one was recalled, or 0.
+ * leases_tell() is due: they get no more of them.  Some are left for another turn if they are many.  Returns when the next
+ * one was recalled, or 0.
  */
 uint64_t leases_expire(struct leases *leases, uint64_t now, uint64_t timeout, uint32_t *ended);
+/* Calls some more of those who stand in line. */
+void leases_go_on(struct leases *leases);
 /* The node ends, and all leases do; every waiter is told. */
 void leases_stop(struct leases *leases);
 

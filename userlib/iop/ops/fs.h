@@ -8,7 +8,7 @@
 /* fs_lock.c: the name space is open; a reactor stops. */
 void fs_node_start(struct ddio_iop *iop);
 void fs_reactor_stop(struct reactor *reactor);
-/* Returns false while waits for locks are to be tried. */
+/* Returns false while waits for locks or leases are to be tried. */
 bool fs_reactor_idle(const struct reactor *reactor);
 /* fs_file.c: a connection ends. */
 void fs_client_gone(struct client *client);
@@ -28,7 +28,8 @@ bool fs_listing_waits(struct server_request *req, const void *payload, fs_serve 
 int fs_lease_wrote(const struct server_request *req, const struct ddio_msg_fs_wrote *x);
 /* The mount gives back its lease; @lease 0: whichever it has of the inode. */
 void fs_lease_end(const struct server_request *req, uint64_t ino, uint64_t lease);
-/* A mount ends; the reactor stops. */
+/* The name space is open; a mount ends; the reactor stops. */
+void fs_leases_start(struct ddio_iop *iop);
 bool fs_leases_lost(struct ddio_iop *iop, struct ns_mount *mount, uint64_t *steps);
 void fs_leases_stop(struct reactor *reactor);
 

@@ -99,6 +99,18 @@ static void recall_due(void *arg)
 	recall_watch(iop, next);
 }
 
+static void lease_turn(void *arg)
+{
+	leases_go_on(arg);
+}
+
+static void lease_more(void *arg)
+{
+	struct ddio_iop *iop = arg;
+
+	ddio_env_post(iop->reactors[0].env, &iop->lease_turn);
+}
+
 static void recall(struct server_request *req, uint64_t ino, struct lease_wait *wait)
 {
 	struct ddio_iop *iop = req->reactor->iop;
@@ -118,6 +130,9 @@ static void parked_gone(struct server_request *req)
 	server_request_end(req);
 }
 
+static int serve_when_unleased(struct server_request *req, const void *payload, fs_serve serve,
+			       bool in_line);
+
 static void parked_done(struct lease_wait *wait)
 {
 	struct parked *p = ddio_container_of(wait, struct parked, wait);
@@ -130,7 +145,7 @@ static void parked_done(struct lease_wait *wait)
 	}
 	/* It may wait again, with another copy. */
 	req->data = NULL;
-	p->serve(req, p->payload);
+	serve_when_unleased(req, p->payload, p->serve, false);
 	free(p);
 }
 
@@ -157,6 +172,12 @@ static void park(struct server_request *req, const void *payload, fs_serve serve
 static bool is_leased(const struct server_request *req, uint64_t ino)
 {
 	return ino && lease_of_other(leases_of(req), ino, fs_mount(req));
+}
+
+/* Returns true also while others stand in line for it. */
+static bool is_wanted(const struct server_request *req, uint64_t ino)
+{
+	return is_leased(req, ino) || (ino && lease_line(leases_of(req), ino));
 }
 
 /*
@@ -306,7 +327,9 @@ static void find_concerned(struct server_request *req, const void *payload, stru
 	}
 }
 
-int fs_unleased(struct server_request *req, const void *payload, fs_serve serve)
+/* @in_line: behind the requests that wait already. */
+static int serve_when_unleased(struct server_request *req, const void *payload, fs_serve serve,
+			       bool in_line)
 {
 	struct concerned c = { .n = 0 };
 	uint64_t wait_for = 0;
@@ -316,7 +339,7 @@ int fs_unleased(struct server_request *req, const void *payload, fs_serve serve)
 		return serve(req, payload);
 	find_concerned(req, payload, &c);
 	for (i = 0; i < c.n; i++) {
-		if (!is_leased(req, c.ino[i]))
+		if (!(in_line ? is_wanted(req, c.ino[i]) : is_leased(req, c.ino[i])))
 			continue;
 		if (wait_for)
 			recall(req, c.ino[i], NULL);
@@ -328,6 +351,11 @@ int fs_unleased(struct server_request *req, const void *payload, fs_serve serve)
 	park(req, payload, serve, wait_for);
 	leases_tell(leases_of(req), listener_tell);
 	return 0;
+}
+
+int fs_unleased(struct server_request *req, const void *payload, fs_serve serve)
+{
+	return serve_when_unleased(req, payload, serve, true);
 }
 
 bool fs_listing_waits(struct server_request *req, const void *payload, fs_serve serve,
@@ -465,6 +493,14 @@ void fs_lease_end(const struct server_request *req, uint64_t ino, uint64_t lease
 {
 	if (fs_mount(req))
 		lease_end(leases_of(req), ino, fs_mount(req), lease);
+}
+
+void fs_leases_start(struct ddio_iop *iop)
+{
+	iop->lease_turn.fn = lease_turn;
+	iop->lease_turn.arg = &iop->leases;
+	iop->leases.more = lease_more;
+	iop->leases.arg = iop;
 }
 
 bool fs_leases_lost(struct ddio_iop *iop, struct ns_mount *mount, uint64_t *steps)

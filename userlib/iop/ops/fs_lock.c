@@ -189,13 +189,15 @@ void fs_node_start(struct ddio_iop *iop)
 	iop->lock_turn.arg = &iop->locks;
 	iop->locks.more = lock_more;
 	iop->locks.arg = iop;
+	fs_leases_start(iop);
 }
 
 bool fs_reactor_idle(const struct reactor *reactor)
 {
 	const struct ddio_iop *iop = reactor->iop;
 
-	return reactor->index || !(iop->locks.busy || (iop->ns && ns_mounts_ending(iop->ns)));
+	return reactor->index ||
+	       !(iop->locks.busy || iop->leases.busy || (iop->ns && ns_mounts_ending(iop->ns)));
 }
 
 void fs_reactor_stop(struct reactor *reactor)

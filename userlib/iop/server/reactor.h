@@ -105,8 +105,8 @@ struct reactor {
  * struct ddio_iop - a node
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
- * @ns, @locks, @leases, @lease_timer: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn: has
- *	more waits for locks tried, @mount_turn: more taken from mounts that end
+ * @ns, @locks, @leases, @lease_timer: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn,
+ *	@lease_turn: has more waits for locks or leases tried, @mount_turn: more taken from mounts that end
  */
 struct ddio_iop {
 	const struct ddio_conf *conf;
@@ -118,7 +118,7 @@ struct ddio_iop {
 	struct reactor *reactors;
 	struct ns *ns;
 	struct locks locks;
-	struct ddio_post lock_turn, mount_turn;
+	struct ddio_post lock_turn, lease_turn, mount_turn;
 	struct leases leases;
 	struct ddio_timer lease_timer;
 };

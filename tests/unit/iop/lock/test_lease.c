@@ -170,12 +170,153 @@ static void bounded(void)
 	leases_free(&l);
 }
 
+/* Those who stand in line, in the order in which they were called. */
+enum { LINE = 11, PER_TURN = 4 };
+
+struct in_line {
+	struct lease_wait wait;
+	struct leases *leases;
+	bool again;
+};
+
+static const struct lease_wait *order[2 * LINE];
+static uint32_t turns;
+
+static void in_line_called(struct lease_wait *wait)
+{
+	struct in_line *w = ddio_container_of(wait, struct in_line, wait);
+
+	order[called++] = wait;
+	/* It may be the last, with which the line ends. */
+	if (w->again)
+		lease_recall(w->leases, 7, 1, wait);
+	w->again = false;
+}
+
+static void in_line_more(void *arg)
+{
+	(void)arg;
+	turns++;
+}
+
+/* Has LINE wait for a lease that is returned, and the first PER_TURN be called. */
+static void line_begin(struct leases *l, struct in_line *w)
+{
+	int i;
+
+	begin(l);
+	turns = 0;
+	l->more = in_line_more;
+	l->bounds->at[BOUND_TRIED].limit = PER_TURN;
+	lease_grant(l, 7, &mount[0]);
+	for (i = 0; i < LINE; i++) {
+		w[i] = (struct in_line){ { .done = in_line_called }, l, false };
+		lease_recall(l, 7, 100, &w[i].wait);
+	}
+	lease_end(l, 7, &mount[0], 0);
+	CU_ASSERT(called == PER_TURN && turns == 1 && l->busy);
+}
+
+static void line_ends(struct leases *l)
+{
+	uint32_t n;
+
+	for (n = 0; l->busy && n < 2 * LINE; n++)
+		leases_go_on(l);
+	CU_ASSERT_FALSE(l->busy);
+	CU_ASSERT(!lease_line(l, 7) && ddio_list_empty(&l->ended));
+}
+
+/* Some are called in each turn; nobody has the lease meanwhile, and the last one to come waits for those before. */
+static void in_turns(void)
+{
+	struct in_line w[LINE], late = { .wait = { .done = in_line_called } };
+	struct bound *b;
+	struct leases l;
+	int i;
+
+	line_begin(&l, w);
+	b = &l.bounds->at[BOUND_TRIED];
+	CU_ASSERT(lease_line(&l, 7) && !lease_of_other(&l, 7, NULL));
+	CU_ASSERT_EQUAL(lease_grant(&l, 7, &mount[1]), 0);
+	CU_ASSERT_FALSE(lease_held(&l, 7, &mount[0], 1));
+	lease_end(&l, 7, &mount[0], 0);
+	lease_recall(&l, 7, 200, &late.wait);
+	CU_ASSERT(ddio_list_empty(&l.recalled));
+	CU_ASSERT_EQUAL(called, PER_TURN);
+	/* Another lease ends meanwhile: its wait has its turn, too, and no turn does more. */
+	lease_grant(&l, 8, &mount[0]);
+	leases_drop_mount(&l, &mount[0], NULL);
+	CU_ASSERT_EQUAL(called, PER_TURN);
+	leases_go_on(&l);
+	CU_ASSERT(called == 2 * PER_TURN && turns == 2);
+	line_ends(&l);
+	CU_ASSERT_EQUAL(called, LINE + 1);
+	for (i = 0; i < LINE; i++)
+		CU_ASSERT_PTR_EQUAL(order[i], &w[i].wait);
+	CU_ASSERT_PTR_EQUAL(order[LINE], &late.wait);
+	CU_ASSERT(b->most == PER_TURN && b->hits == 2);
+	CU_ASSERT(lease_grant(&l, 7, &mount[1]) > 0);
+	leases_free(&l);
+}
+
+/* One that is called may wait again; those who leave a line, all of them perhaps, are not called. */
+static void line_left(void)
+{
+	struct in_line w[LINE];
+	struct leases l;
+	int i;
+
+	line_begin(&l, w);
+	w[PER_TURN].again = true;
+	lease_forget(&w[PER_TURN + 1].wait);
+	line_ends(&l);
+	CU_ASSERT_EQUAL(called, LINE);
+	CU_ASSERT_PTR_EQUAL(order[LINE - 1], &w[PER_TURN].wait);
+	leases_free(&l);
+	line_begin(&l, w);
+	for (i = PER_TURN; i < LINE; i++)
+		lease_forget(&w[i].wait);
+	line_ends(&l);
+	CU_ASSERT_EQUAL(called, PER_TURN);
+	leases_free(&l);
+	line_begin(&l, w);
+	leases_stop(&l);
+	CU_ASSERT_EQUAL(called, LINE);
+	leases_free(&l);
+}
+
+/* Many that were not returned in time end in turns, too; what was recalled first ends first. */
+static void expire_in_turns(void)
+{
+	struct leases l;
+	uint64_t i;
+	uint32_t n;
+
+	begin(&l);
+	l.bounds->at[BOUND_ENDED].limit = PER_TURN;
+	for (i = 1; i <= LINE; i++) {
+		lease_grant(&l, i, &mount[0]);
+		lease_recall(&l, i, i, NULL);
+	}
+	CU_ASSERT_EQUAL(leases_expire(&l, 5000, 1000, &n), PER_TURN + 1);
+	CU_ASSERT(n == PER_TURN && !lease_of_other(&l, PER_TURN, NULL));
+	CU_ASSERT(lease_of_other(&l, PER_TURN + 1, NULL));
+	CU_ASSERT_EQUAL(leases_expire(&l, 5000, 1000, &n), 2 * PER_TURN + 1);
+	CU_ASSERT_EQUAL(leases_expire(&l, 5000, 1000, &n), 0);
+	CU_ASSERT_EQUAL(n, LINE - 2 * PER_TURN);
+	leases_free(&l);
+}
+
 static const struct ut_case cases[] = {
 	{ "granted to one", granted_to_one },
 	{ "recalled", recalled },
 	{ "never returned", never_returned },
 	{ "recalled by a waiter", recalled_by_a_waiter },
 	{ "bounded", bounded },
+	{ "those who waited are called in turns", in_turns },
+	{ "a line that some leave", line_left },
+	{ "many that were not returned", expire_in_turns },
 	{ 0 },
 };
 
