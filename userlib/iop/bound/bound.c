@@ -32,6 +32,7 @@ static const struct {
 	[BOUND_PLANNED] = { "planned/turn", 8192 },
 	[BOUND_PLACED] = { "placed/turn", 1024 },
 	[BOUND_FREED] = { "freed/turn", 1024 },
+	[BOUND_FETCHED] = { "fetched/turn", 8192 },
 	[BOUND_PROBED] = { "probed/turn", 16384 },
 	[BOUND_LINES] = { "lines/second", 20 },
 	[BOUND_RECORDS] = { "records",

@@ -32,6 +32,7 @@ enum bound_id {
 	BOUND_PLANNED, /* steps of making a collective's block lists before others have their turn */
 	BOUND_PLACED, /* blocks or extents that get a place, or read as zeros, before others have their turn */
 	BOUND_FREED, /* extents whose space is given back before others have their turn */
+	BOUND_FETCHED, /* extents of an object that are read from the records before others have their turn */
 	BOUND_PROBED, /* cached blocks that a list of extents looks at; then it ends, and there are more */
 	BOUND_LINES,   /* lines of the log within a second that connections cause */
 	BOUND_RECORDS, /* bytes of records, of a node: as many as its file systems have room for */

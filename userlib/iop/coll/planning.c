@@ -246,8 +246,11 @@ static void plan_failed(struct coll_disk *cd, int err)
 /* Returns false if there was more to do than @steps. */
 static bool plan_disk(struct coll_disk *cd, uint32_t *steps)
 {
-	int err = cd->opened ? 0 : open_object(cd);
+	int err;
 
+	if (!cd->opened && !store_fetch(cd->disk->store, &cd->coll->req->start.file.ref, NULL))
+		return false;
+	err = cd->opened ? 0 : open_object(cd);
 	while (!err && cd->pass != PLAN_MADE) {
 		if (!*steps)
 			return false;

@@ -89,6 +89,115 @@ static int obj_got(struct server_request *req, int err)
 	return err;
 }
 
+/**
+ * struct fetched - a request that waits until objects have been read from the records
+ */
+struct fetched {
+	struct store_wait wait;
+	int (*serve)(struct server_request *req, const void *payload);
+	uint8_t payload[];
+};
+
+static bool fetch_copy(struct server_request *req, const void *payload, size_t len,
+		       struct store_wait *wait)
+{
+	struct ddio_msg_obj_copy x;
+	struct iop_disk *disk;
+
+	if (ddio_get_obj_copy(payload, len, &x))
+		return true;
+	disk = reactor_disk(req->reactor, x.disk);
+	return !disk ||
+	       (store_fetch(disk->store, &x.from, wait) && store_fetch(disk->store, &x.to, wait));
+}
+
+/* Of a file on all disks. */
+static bool fetch_all(struct server_request *req, const struct ddio_msg_obj *x,
+		      struct store_wait *wait)
+{
+	uint32_t i;
+
+	for (i = 0; i < req->reactor->ndisks && !(x->flags & DDIO_OBJ_ALL); i++)
+		if (!store_fetch(req->reactor->disks[i].store, &x->file, wait))
+			return false;
+	return true;
+}
+
+/* Returns true if the objects that the request is about are there. */
+static bool fetch(struct server_request *req, const void *payload, size_t len,
+		  struct store_wait *wait)
+{
+	struct iop_disk *disk;
+	struct ddio_msg_obj x;
+
+	if (req->msg.opcode == DDIO_OP_OBJ_COPY)
+		return fetch_copy(req, payload, len, wait);
+	if (ddio_get_obj(payload, len, &x))
+		return true;
+	if (req->msg.opcode == DDIO_OP_OBJ_SYNC || req->msg.opcode == DDIO_OP_DROP_CACHE)
+		return fetch_all(req, &x, wait);
+	disk = reactor_disk(req->reactor, x.disk);
+	return !disk || store_fetch(disk->store, &x.file, wait);
+}
+
+static void fetched_gone(struct server_request *req)
+{
+	struct fetched *f = req->data;
+
+	store_fetch_forget(&f->wait);
+	server_request_end(req);
+}
+
+static size_t payload_len(const struct server_request *req)
+{
+	size_t prefix = ddio_opcode_bulk_prefix(req->msg.opcode, false);
+
+	return prefix ? prefix : req->msg.length;
+}
+
+static void fetched_done(struct store_wait *wait)
+{
+	struct fetched *f = ddio_container_of(wait, struct fetched, wait);
+	struct server_request *req = wait->arg;
+
+	/* Others of its objects may have been forgotten meanwhile. */
+	if (!req->reactor->stopping && !fetch(req, f->payload, payload_len(req), wait))
+		return;
+	req->gone = NULL;
+	req->data = NULL;
+	if (req->reactor->stopping)
+		server_fail(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
+	else
+		f->serve(req, f->payload);
+	free(f);
+}
+
+int obj_fetched(struct server_request *req, const void *payload,
+		int (*serve)(struct server_request *req, const void *payload))
+{
+	size_t len = payload_len(req);
+	struct fetched *f;
+
+	if (fetch(req, payload, len, NULL))
+		return serve(req, payload);
+	f = malloc(sizeof(*f) + len);
+	if (!f) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for a request");
+		return 0;
+	}
+	ddio_list_init(&f->wait.link);
+	f->wait.done = fetched_done;
+	f->wait.arg = req;
+	f->serve = serve;
+	memcpy(f->payload, payload, len);
+	req->data = f;
+	req->gone = fetched_gone;
+	/* It may have been read by now. */
+	if (fetch(req, payload, len, &f->wait))
+		fetched_done(&f->wait);
+	return 0;
+}
+
 int obj_get(struct server_request *req, bool create)
 {
 	return obj_got(req, store_get(req->disk->store, &req->obj.file, create, &req->object));

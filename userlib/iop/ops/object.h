@@ -11,6 +11,9 @@
  * returns *@ret.
  */
 bool obj_decode(struct server_request *req, const void *payload, size_t len, bool whole, int *ret);
+/* Serves the request when the objects that it is about have been read from the records, see store_fetch(). */
+int obj_fetched(struct server_request *req, const void *payload,
+		int (*serve)(struct server_request *req, const void *payload));
 /* Finds the object: 0, -ENOENT without a reply, or another -errno with the request over. */
 int obj_get(struct server_request *req, bool create);
 /* The same by store_get_remains(). */

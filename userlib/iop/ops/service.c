@@ -2,6 +2,7 @@
 /* The service of requests: which function handles which, and what it is told of clients and reactors. */
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/object.h"
 #include "iop/ops/service.h"
 
 #define OP(op, fn, ...)                                                                    \
@@ -35,6 +36,25 @@ UNLEASED(fs_wrote)
 UNLEASED(fs_append)
 UNLEASED(fs_lock_set)
 UNLEASED(ns_size)
+
+/* Requests that wait until objects have been read from the records. */
+#define FETCHED(name)                                                              \
+	static int name##_fetched(struct server_request *req, const void *payload) \
+	{                                                                          \
+		return obj_fetched(req, payload, serve_##name);                    \
+	}
+FETCHED(obj_read)
+FETCHED(obj_write)
+FETCHED(obj_sync)
+FETCHED(obj_remove)
+FETCHED(obj_truncate)
+FETCHED(obj_extents)
+FETCHED(obj_reserve)
+FETCHED(obj_stat)
+FETCHED(obj_punch)
+FETCHED(obj_allocate)
+FETCHED(obj_copy)
+FETCHED(drop_cache)
 
 static const struct server_op handled[] = {
 	OP_ALWAYS(PING, serve_ping),
@@ -80,19 +100,19 @@ static const struct server_op handled[] = {
 	OP_NAMES(FS_LOCK_SET, fs_lock_set_unleased),
 	OP_NAMES(FS_LOCK_CANCEL, serve_fs_lock_cancel),
 	OP_NAMES(FS_UNLOCK_OWNER, serve_fs_unlock_owner),
-	OP(OBJ_READ, serve_obj_read),
-	OP(OBJ_WRITE, serve_obj_write, .changes = true, .serve_bulk = serve_obj_write_bulk),
-	OP(OBJ_SYNC, serve_obj_sync),
-	OP_CHANGES(OBJ_REMOVE, serve_obj_remove),
-	OP_CHANGES(OBJ_TRUNCATE, serve_obj_truncate),
-	OP(OBJ_EXTENTS, serve_obj_extents),
+	OP(OBJ_READ, obj_read_fetched),
+	OP(OBJ_WRITE, obj_write_fetched, .changes = true, .serve_bulk = serve_obj_write_bulk),
+	OP(OBJ_SYNC, obj_sync_fetched),
+	OP_CHANGES(OBJ_REMOVE, obj_remove_fetched),
+	OP_CHANGES(OBJ_TRUNCATE, obj_truncate_fetched),
+	OP(OBJ_EXTENTS, obj_extents_fetched),
 	OP(OBJ_LIST, serve_obj_list),
-	OP_CHANGES(OBJ_RESERVE, serve_obj_reserve),
-	OP(OBJ_STAT, serve_obj_stat),
-	OP_CHANGES(OBJ_PUNCH, serve_obj_punch),
-	OP_CHANGES(OBJ_ALLOCATE, serve_obj_allocate),
-	OP_CHANGES(OBJ_COPY, serve_obj_copy),
-	OP(DROP_CACHE, serve_drop_cache),
+	OP_CHANGES(OBJ_RESERVE, obj_reserve_fetched),
+	OP(OBJ_STAT, obj_stat_fetched),
+	OP_CHANGES(OBJ_PUNCH, obj_punch_fetched),
+	OP_CHANGES(OBJ_ALLOCATE, obj_allocate_fetched),
+	OP_CHANGES(OBJ_COPY, obj_copy_fetched),
+	OP(DROP_CACHE, drop_cache_fetched),
 	OP(FSCK, serve_fsck),
 };
 

@@ -671,6 +671,7 @@ static int refresh(struct store *store)
 	int ret;
 
 	ret = store_load_free(store);
+	store_fetch_again(store);
 	store->idle_extents = 0;
 	ddio_hash_for_each(obj, &walk, &store->hash, node) {
 		if (!ret)

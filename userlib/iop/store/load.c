@@ -42,8 +42,8 @@ int store_load_header(struct store *store, uint64_t id, struct rec_object *rec)
 	return rec_object_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
 }
 
-/* Adds one record; -ENOENT: it belongs to another object. */
-static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *val)
+/* Adds one record, and has *@next behind it; -ENOENT: it belongs to another object. */
+static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *val, uint64_t *next)
 {
 	struct rec_extent rec;
 	struct extent ext;
@@ -53,6 +53,7 @@ static int load_extent(struct object *obj, const MDB_val *key, const MDB_val *va
 	/* A damaged one may be of this object, whatever it says. */
 	if (ret)
 		return ret;
+	*next = rec.block + 1;
 	if (rec.id != obj->ref.id)
 		return -ENOENT;
 	if (rec.lost)
@@ -87,7 +88,7 @@ static int extents_begin(MDB_cursor *cursor, MDB_val *k, MDB_val *v)
 	return lmdb_errno(mdb_cursor_get(cursor, k, v, MDB_SET_RANGE));
 }
 
-int store_load_extents(struct object *obj)
+int store_load_extents(struct object *obj, uint64_t *next, uint64_t *steps)
 {
 	struct store *store = obj->store;
 	uint8_t key[REC_EXTENT_KEY_LEN];
@@ -98,13 +99,13 @@ int store_load_extents(struct object *obj)
 	ret = mdb_cursor_open(store->db.read, store->db.dbi[STORE_EXTENTS], &cursor);
 	if (ret)
 		return lmdb_errno(ret);
-	rec_extent_key(key, obj->ref.id, 0);
+	rec_extent_key(key, obj->ref.id, *next);
 	ret = extents_begin(cursor, &k, &v);
-	while (!ret) {
-		ret = load_extent(obj, &k, &v);
+	for (; !ret && *steps; --*steps) {
+		ret = load_extent(obj, &k, &v, next);
 		if (!ret)
 			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
 	}
 	mdb_cursor_close(cursor);
-	return ret == -ENOENT ? 0 : ret;
+	return ret == -ENOENT ? 0 : ret ? ret : 1;
 }

@@ -21,6 +21,7 @@ void store_objects_init(struct store *store)
 {
 	ddio_list_init(&store->idle);
 	ddio_list_init(&store->busy);
+	ddio_list_init(&store->fetches);
 }
 
 static void object_free(struct object *obj)
@@ -31,11 +32,14 @@ static void object_free(struct object *obj)
 	free(obj);
 }
 
+static void fetches_fini(struct store *store);
+
 void store_objects_fini(struct store *store)
 {
 	struct ddio_hash_walk walk;
 	struct object *obj;
 
+	fetches_fini(store);
 	ddio_hash_for_each(obj, &walk, &store->hash, node)
 		object_free(obj);
 	ddio_hash_fini(&store->hash);
@@ -55,33 +59,50 @@ static struct object *object_new(struct store *store, const struct ddio_file_ref
 	return obj;
 }
 
+static bool same_ref(const struct ddio_file_ref *a, const struct ddio_file_ref *b)
+{
+	return a->block == b->block && a->layout == b->layout && a->seed == b->seed;
+}
+
+/* Makes an object in memory of which the records know, within a read transaction.  It has no extents yet. */
+static int load_begin(struct store *store, const struct ddio_file_ref *ref, struct object **obj)
+{
+	struct rec_object rec;
+	int ret = store_load_header(store, ref->id, &rec);
+
+	if (ret)
+		return ret;
+	if (rec.block != ref->block || rec.layout != ref->layout || rec.seed != ref->seed)
+		return -ESTALE;
+	*obj = object_new(store, ref);
+	if (!*obj)
+		return -ENOMEM;
+	(*obj)->recorded = true;
+	return 0;
+}
+
+static void fetch_overtaken(struct store *store, uint64_t id);
+
 /* @remains: what is left of it will do. */
 static int object_load(struct store *store, const struct ddio_file_ref *ref, bool remains,
 		       struct object **obj)
 {
-	struct rec_object rec;
-	int ret;
+	uint64_t next = 0, steps = UINT64_MAX;
+	int ret = lmdb_read_begin(&store->db);
 
-	ret = lmdb_read_begin(&store->db);
 	if (ret)
 		return ret;
-	ret = store_load_header(store, ref->id, &rec);
+	ret = load_begin(store, ref, obj);
 	if (ret)
 		goto end;
-	ret = -ESTALE;
-	if (rec.block != ref->block || rec.layout != ref->layout || rec.seed != ref->seed)
-		goto end;
-	ret = -ENOMEM;
-	*obj = object_new(store, ref);
-	if (!*obj)
-		goto end;
-	(*obj)->recorded = true;
 	(*obj)->refused = remains;
-	ret = store_load_extents(*obj);
-	if (ret)
+	ret = store_load_extents(*obj, &next, &steps);
+	if (ret) {
 		object_free(*obj);
-	else
+	} else {
+		fetch_overtaken(store, ref->id);
 		ddio_hash_add(&store->hash, &(*obj)->node, ref->id);
+	}
 end:
 	lmdb_read_end(&store->db);
 	if (ret == -EUCLEAN)
@@ -151,8 +172,7 @@ static int get(struct store *store, const struct ddio_file_ref *ref, bool create
 	if (!ref_valid(store, ref))
 		return -EINVAL;
 	obj = object_find(store, ref->id, false);
-	if (obj && (obj->ref.block != ref->block || obj->ref.layout != ref->layout ||
-		    obj->ref.seed != ref->seed))
+	if (obj && !same_ref(&obj->ref, ref))
 		return -ESTALE;
 	if (obj && obj->refused && !remains)
 		return -EUCLEAN;
@@ -283,4 +303,196 @@ uint64_t object_blocks(const struct object *obj)
 uint64_t object_end(const struct object *obj)
 {
 	return extent_map_end(&obj->map);
+}
+
+/*
+ * Reading an object's records in turns.  They do not change meanwhile, since only objects in memory have changes, and if
+ * somebody does not wait and has it read at once, that ends the other reading.
+ */
+
+/**
+ * struct fetch - an object that is being read
+ * @obj: it, in nobody's sight yet; NULL: it is to be begun anew.  Once it is @over: a reference, or NULL
+ * @next: the block from which on its extents are still to be read
+ * @waits: struct store_wait.link
+ */
+struct fetch {
+	struct ddio_list link;
+	struct store *store;
+	struct ddio_file_ref ref;
+	struct object *obj;
+	uint64_t next;
+	bool over;
+	struct ddio_list waits;
+};
+
+static struct fetch *fetch_find(const struct store *store, uint64_t id)
+{
+	struct fetch *f;
+
+	ddio_list_for_each_entry(f, &store->fetches, link)
+		if (f->ref.id == id)
+			return f;
+	return NULL;
+}
+
+/* It is not being read any more: store_get() finds it, or says why not. */
+static void fetch_over(struct fetch *f, int err)
+{
+	f->over = true;
+	if (f->obj && err) {
+		object_free(f->obj);
+		f->obj = NULL;
+	} else if (f->obj) {
+		ddio_hash_add(&f->store->hash, &f->obj->node, f->ref.id);
+		/* It stays until all who wait have been called. */
+		f->obj->refs++;
+	}
+}
+
+/* An object has been read at once, and may change from now on. */
+static void fetch_overtaken(struct store *store, uint64_t id)
+{
+	struct fetch *f = fetch_find(store, id);
+
+	if (f && !f->over)
+		fetch_over(f, -EALREADY);
+}
+
+/* Reads some of it. */
+static void fetch_step(struct fetch *f)
+{
+	struct store *store = f->store;
+	struct bound *bound = &store->bounds->at[BOUND_FETCHED];
+	uint64_t steps = bound->limit;
+	int ret = lmdb_read_begin(&store->db);
+	bool began = !ret;
+
+	if (!ret && !f->obj) {
+		f->next = 0;
+		ret = load_begin(store, &f->ref, &f->obj);
+	}
+	if (!ret)
+		ret = store_load_extents(f->obj, &f->next, &steps);
+	if (began)
+		lmdb_read_end(&store->db);
+	bound_seen(bound, bound->limit - steps);
+	if (ret == 1)
+		bound->hits++;
+	else
+		fetch_over(f, ret);
+}
+
+static void fetch_free(struct fetch *f)
+{
+	struct object *obj = f->obj;
+
+	ddio_list_del(&f->link);
+	if (obj && f->over)
+		object_put(obj);
+	else if (obj)
+		object_free(obj);
+	free(f);
+}
+
+/* Calls some of the waits.  Returns true if there are no more. */
+static bool fetch_wake(struct fetch *f)
+{
+	uint64_t n = f->store->bounds->at[BOUND_TRIED].limit;
+	struct store_wait *wait;
+
+	for (; n && !ddio_list_empty(&f->waits); n--) {
+		wait = ddio_list_first(&f->waits, struct store_wait, link);
+		ddio_list_del(&wait->link);
+		wait->done(wait);
+	}
+	return ddio_list_empty(&f->waits);
+}
+
+static void fetch_turn(void *arg);
+
+static void fetch_more(struct store *store)
+{
+	if (ddio_list_empty(&store->fetches) || ddio_timer_armed(&store->fetch_timer))
+		return;
+	store->fetch_timer.fn = fetch_turn;
+	store->fetch_timer.arg = store;
+	/* Without memory for a timer others have to wait. */
+	if (ddio_timer_arm(store->env, &store->fetch_timer, ddio_env_now(store->env)))
+		fetch_turn(store);
+}
+
+static void fetch_turn(void *arg)
+{
+	struct store *store = arg;
+	struct fetch *f = ddio_list_first(&store->fetches, struct fetch, link);
+
+	if (!f->over)
+		fetch_step(f);
+	else if (fetch_wake(f))
+		fetch_free(f);
+	fetch_more(store);
+}
+
+/* Returns false if it has been read in this turn, or there is no memory. */
+static bool fetch_begin(struct store *store, const struct ddio_file_ref *ref,
+			struct store_wait *wait)
+{
+	struct fetch *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return false;
+	f->store = store;
+	f->ref = *ref;
+	ddio_list_init(&f->link);
+	ddio_list_init(&f->waits);
+	fetch_step(f);
+	if (f->over) {
+		fetch_free(f);
+		return false;
+	}
+	ddio_list_add(&f->link, &store->fetches);
+	if (wait)
+		ddio_list_add(&wait->link, &f->waits);
+	fetch_more(store);
+	return true;
+}
+
+bool store_fetch(struct store *store, const struct ddio_file_ref *ref, struct store_wait *wait)
+{
+	struct fetch *f;
+
+	if (!ref_valid(store, ref) || object_find(store, ref->id, false) ||
+	    object_find(store, ref->id, true))
+		return true;
+	f = fetch_find(store, ref->id);
+	if (!f)
+		return !fetch_begin(store, ref, wait);
+	if (wait)
+		ddio_list_add(&wait->link, &f->waits);
+	return false;
+}
+
+void store_fetch_forget(struct store_wait *wait)
+{
+	ddio_list_del(&wait->link);
+}
+
+void store_fetch_again(struct store *store)
+{
+	struct fetch *f;
+
+	ddio_list_for_each_entry(f, &store->fetches, link) {
+		if (f->over || !f->obj)
+			continue;
+		object_free(f->obj);
+		f->obj = NULL;
+	}
+}
+
+static void fetches_fini(struct store *store)
+{
+	ddio_timer_cancel(store->env, &store->fetch_timer);
+	while (!ddio_list_empty(&store->fetches))
+		fetch_free(ddio_list_first(&store->fetches, struct fetch, link));
 }

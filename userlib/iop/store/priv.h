@@ -95,6 +95,7 @@ struct object {
  * @open: changes since the last seal; @sealed: changes being committed
  * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed one
  * @hash: all objects in memory
+ * @fetches: struct fetch: objects that are being read, the first by @fetch_timer
  * @idle: clean objects without users, oldest first, with @idle_n and @idle_extents
  * @busy: objects without users that are not clean
  * @sums: checksums of the blocks
@@ -112,7 +113,8 @@ struct store {
 	struct ranges free;
 	struct ddio_list given;
 	uint64_t giving;
-	struct ddio_timer give_timer;
+	struct ddio_timer give_timer, fetch_timer;
+	struct ddio_list fetches;
 	struct bounds *bounds, own;
 	struct ddio_hash hash;
 	struct ddio_list idle, busy;
@@ -206,7 +208,10 @@ int object_reload(struct object *obj);
 
 /* load.c: the records of one object */
 int store_load_header(struct store *store, uint64_t id, struct rec_object *rec);
-int store_load_extents(struct object *obj);
+/* All extents, or *@steps from block *@next on, which moves on.  Returns 1 if there are more, 0 or -errno. */
+int store_load_extents(struct object *obj, uint64_t *next, uint64_t *steps);
+/* object.c: objects that are being read are read anew, since their records have been repaired. */
+void store_fetch_again(struct store *store);
 
 /* commit.c */
 /* Too many sums wait to be recorded: commits some. */

@@ -87,6 +87,7 @@ static int hold_removed(struct object *obj)
 
 static int load(struct object *obj)
 {
+	uint64_t next = 0, steps = UINT64_MAX;
 	struct rec_object rec;
 	int ret = lmdb_read_begin(&obj->store->db);
 
@@ -95,7 +96,7 @@ static int load(struct object *obj)
 	ret = store_load_header(obj->store, obj->ref.id, &rec);
 	obj->recorded = !ret;
 	if (!ret)
-		ret = store_load_extents(obj);
+		ret = store_load_extents(obj, &next, &steps);
 	lmdb_read_end(&obj->store->db);
 	return ret == -ENOENT ? 0 : ret;
 }

@@ -84,6 +84,24 @@ bool store_lost(const struct store *store, uint64_t id);
  */
 int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,
 	      struct object **obj);
+/**
+ * struct store_wait - somebody who waits until an object has been read; the caller owns the memory
+ * @done: called then, whatever became of it
+ */
+struct store_wait {
+	struct ddio_list link;
+	void (*done)(struct store_wait *wait);
+	void *arg;
+};
+
+/**
+ * store_fetch - read an object's records, some in each turn, before store_get()
+ * @wait: called in a later turn, when they have been read; NULL: the caller asks again in a later turn
+ * Return: true if store_get() takes no time; @wait is not used then.
+ */
+bool store_fetch(struct store *store, const struct ddio_file_ref *ref, struct store_wait *wait);
+/* Takes out what waits. */
+void store_fetch_forget(struct store_wait *wait);
 /* The same of an object of which a part is lost: it can only be removed. */
 int store_get_remains(struct store *store, const struct ddio_file_ref *ref, struct object **obj);
 /* Describes an object's file, given only the id.  Returns 0, -ENOENT, -EUCLEAN or -ENOMEM. */

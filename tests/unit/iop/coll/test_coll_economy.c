@@ -408,6 +408,12 @@ static void test_turns(void)
 	read_and_check(&job);
 	CU_ASSERT(bound->hits >= BLOCKS / STEPS);
 	CU_ASSERT(bound->hits <= BLOCKS / STEPS + 2);
+	/* The object's records are read first, in turns, too. */
+	bound->hits = 0;
+	mem_store(w->disk[0].store)->unread = STEPS;
+	read_and_check(&job);
+	CU_ASSERT_EQUAL(mem_store(w->disk[0].store)->unread, 0);
+	CU_ASSERT(bound->hits >= BLOCKS / STEPS + STEPS);
 	w_file_free(&f);
 	w_free(w);
 }

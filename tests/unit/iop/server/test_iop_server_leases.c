@@ -4,13 +4,13 @@
 
 enum { LS_REQUESTS = 40, LS_LIMIT = 4 };
 
-#define LS_SEND(c, op, name, x)                                                   \
-	do {                                                                      \
-		uint8_t buf_[4096];                                               \
-		ssize_t len_ = ddio_put_##name(buf_, sizeof(buf_), x);            \
-                                                                                  \
-		CU_ASSERT_FATAL(len_ >= 0);                                       \
-		sc_send(c, DDIO_OP_##op, buf_, (size_t)len_, NULL, 0);            \
+#define LS_SEND(c, op, name, x)                                        \
+	do {                                                           \
+		uint8_t buf_[4096];                                    \
+		ssize_t len_ = ddio_put_##name(buf_, sizeof(buf_), x); \
+                                                                       \
+		CU_ASSERT_FATAL(len_ >= 0);                            \
+		sc_send(c, DDIO_OP_##op, buf_, (size_t)len_, NULL, 0); \
 	} while (0)
 
 static struct sc *ls_mount(struct sw *sw, uint8_t id)

@@ -325,12 +325,138 @@ static void test_orphans_others(void)
 	sw_free(sw);
 }
 
+enum { TN_PIECES = 40, TN_BLOCK = 4096 };
+
+/**
+ * struct tn_file - a file in pieces, of which a node that has just started knows nothing yet
+ */
+struct tn_file {
+	struct sw *sw;
+	struct sc *c, *other;
+	struct bound *fetched;
+};
+
+static void tn_file_begin(struct tn_file *f, uint32_t limit)
+{
+	static uint8_t data[TN_BLOCK];
+	uint32_t i, on;
+
+	f->sw = sw_new(NULL);
+	on = sw_reactor(f->sw, 0);
+	f->c = sc_new(f->sw, on);
+	for (i = 0; i < TN_PIECES; i++) {
+		memset(data, (int)i + 1, sizeof(data));
+		CU_ASSERT_EQUAL(sc_write(f->c, 1, 0, 2ull * i * TN_BLOCK, data, sizeof(data)), 0);
+	}
+	CU_ASSERT_EQUAL(sc_sync(f->c, 1), DDIO_ST_OK);
+	sc_free(f->c);
+	sw_restart(f->sw);
+	f->c = sc_new(f->sw, on);
+	f->other = sc_new(f->sw, on);
+	f->fetched = &f->sw->iop->reactors[on].bounds.at[BOUND_FETCHED];
+	f->fetched->limit = limit;
+}
+
+static void tn_file_end(struct tn_file *f)
+{
+	sc_free(f->c);
+	sc_free(f->other);
+	sw_free(f->sw);
+}
+
+static void tn_send_obj(struct sc *c, uint16_t opcode, uint64_t at, const uint8_t *data, size_t len)
+{
+	struct ddio_msg_obj obj = sc_obj(1, 0, at, len);
+	uint8_t buf[64];
+	ssize_t n = ddio_put_obj(buf, sizeof(buf), &obj);
+
+	CU_ASSERT_FATAL(n > 0);
+	sc_send(c, opcode, buf, (size_t)n, data, data ? len : 0);
+}
+
+/* The first requests about a file in many pieces wait until it has been read: whoever asks something else is answered first. */
+static void test_pieces_others(void)
+{
+	static uint8_t data[TN_BLOCK];
+	struct tn_file f;
+	uint32_t asked;
+
+	tn_file_begin(&f, 1);
+	memset(data, 77, sizeof(data));
+	asked = f.c->replies;
+	tn_send_obj(f.c, DDIO_OP_OBJ_WRITE, TN_BLOCK, data, sizeof(data));
+	tn_send_obj(f.c, DDIO_OP_OBJ_STAT, 0, NULL, 0);
+	sc_send(f.c, DDIO_OP_PING, NULL, 0, NULL, 0);
+	CU_ASSERT(sc_wait(f.c, asked + 3));
+	CU_ASSERT_NOT_EQUAL(f.c->opcode, DDIO_OP_PING);
+	CU_ASSERT_EQUAL(f.c->failures, 0);
+	CU_ASSERT_EQUAL(f.fetched->hits, TN_PIECES - 1);
+	CU_ASSERT_EQUAL(f.fetched->most, 1);
+	CU_ASSERT_EQUAL(sc_read(f.c, 1, 0, 0, 3 * TN_BLOCK), DDIO_ST_OK);
+	CU_ASSERT(sw_all(f.c->bulk, TN_BLOCK, 1) && sw_all(f.c->bulk + TN_BLOCK, TN_BLOCK, 77));
+	CU_ASSERT(sw_all(f.c->bulk + 2 * TN_BLOCK, TN_BLOCK, 2));
+	tn_file_end(&f);
+}
+
+/* Each request about it waits, and does what it would have done. */
+static void test_pieces_each(void)
+{
+	static const uint16_t ops[] = { DDIO_OP_OBJ_READ,     DDIO_OP_OBJ_SYNC,
+					DDIO_OP_OBJ_EXTENTS,  DDIO_OP_OBJ_RESERVE,
+					DDIO_OP_OBJ_STAT,     DDIO_OP_OBJ_PUNCH,
+					DDIO_OP_OBJ_ALLOCATE, DDIO_OP_OBJ_TRUNCATE,
+					DDIO_OP_OBJ_REMOVE };
+	struct tn_file f;
+	uint32_t i, asked;
+
+	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		tn_file_begin(&f, 4);
+		asked = f.c->replies;
+		tn_send_obj(f.c, ops[i], 0, NULL, 1);
+		CU_ASSERT(sc_wait(f.c, asked + 1));
+		CU_ASSERT(f.c->opcode == ops[i] && f.c->status == DDIO_ST_OK);
+		CU_ASSERT_EQUAL(f.fetched->hits, (TN_PIECES - 1) / 4);
+		tn_file_end(&f);
+	}
+}
+
+/* Whoever asked goes, or the node stops: what waited is not done, and says so. */
+static void test_pieces_end(void)
+{
+	static uint8_t data[TN_BLOCK];
+	struct tn_file f;
+	struct sc *gone;
+	uint32_t asked;
+
+	tn_file_begin(&f, 1);
+	gone = sc_new(f.sw, sw_reactor(f.sw, 0));
+	tn_send_obj(gone, DDIO_OP_OBJ_TRUNCATE, 0, NULL, 0);
+	tn_send_obj(f.c, DDIO_OP_OBJ_STAT, 0, NULL, 0);
+	asked = f.c->replies;
+	ddio_conn_close(gone->conn, true);
+	free(gone);
+	CU_ASSERT(sc_wait(f.c, asked + 1));
+	CU_ASSERT_EQUAL(f.c->status, DDIO_ST_OK);
+	sc_free(f.c);
+	sw_restart(f.sw);
+	f.c = sc_new(f.sw, sw_reactor(f.sw, 0));
+	asked = f.c->replies;
+	tn_send_obj(f.c, DDIO_OP_OBJ_WRITE, 0, data, sizeof(data));
+	sw_stop(f.sw);
+	CU_ASSERT_EQUAL(f.c->replies, asked + 1);
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(f.sw), 0);
+	tn_file_end(&f);
+}
+
 static const struct ut_case cases[] = {
 	{ "a long rename: others are answered", test_rename_others },
 	{ "a long rename: after another", test_rename_held },
 	{ "a long rename: its connection ends", test_rename_gone },
 	{ "a long rename: the node stops", test_rename_stop },
 	{ "many open orphans: others are answered", test_orphans_others },
+	{ "a file in many pieces: others are answered", test_pieces_others },
+	{ "a file in many pieces: each request", test_pieces_each },
+	{ "a file in many pieces: an end", test_pieces_end },
 	{ "a mount with many locks ends", test_mount_end },
 	{ "a mount with many locks is lost", test_mount_lost },
 	{ NULL, NULL },

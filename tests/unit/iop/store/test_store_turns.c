@@ -148,12 +148,154 @@ static void stretches(void)
 	ut_store_end(&t);
 }
 
+/**
+ * struct patient - waits until the object has been read
+ * @extents: of the object, when it was called
+ */
+struct patient {
+	struct store_wait wait;
+	struct store *store;
+	uint32_t called;
+	size_t extents;
+};
+
+static struct ddio_file_ref pieces(void)
+{
+	return ut_ref(1, BS, DDIO_LAYOUT_RANDOM_BLOCKS_W);
+}
+
+static void reader_called(struct store_wait *wait)
+{
+	struct patient *r = ddio_container_of(wait, struct patient, wait);
+	struct ddio_file_ref ref = pieces();
+	struct object *obj;
+
+	r->called++;
+	CU_ASSERT(store_fetch(r->store, &ref, wait));
+	if (store_get(r->store, &ref, false, &obj))
+		return;
+	r->extents = obj->map.n;
+	object_put(obj);
+}
+
+/* An object in pieces is in the records only, and LIMIT of them are read in a turn.  Returns how many. */
+static size_t fetch_prepare(struct ut_store *t)
+{
+	struct object *obj = turns_begin(t, 16 * MIB, BLOCKS);
+	size_t n = obj->map.n;
+
+	object_put(obj);
+	CU_ASSERT_EQUAL(ut_store_reopen(t), 0);
+	t->store->bounds->at[BOUND_FETCHED].limit = LIMIT;
+	return n;
+}
+
+static bool reader_begin(struct ut_store *t, struct patient *r)
+{
+	const struct ddio_file_ref ref = pieces();
+
+	*r = (struct patient){ .wait.done = reader_called, .store = t->store };
+	ddio_list_init(&r->wait.link);
+	return store_fetch(t->store, &ref, &r->wait);
+}
+
+static void read_in_turns(void)
+{
+	struct patient r, second, gone;
+	struct ddio_file_ref ref = pieces();
+	struct bound *b;
+	struct ut_store t;
+	size_t n = fetch_prepare(&t);
+
+	b = &t.store->bounds->at[BOUND_FETCHED];
+	CU_ASSERT_FALSE(reader_begin(&t, &r));
+	CU_ASSERT_FALSE(reader_begin(&t, &second));
+	CU_ASSERT_FALSE(reader_begin(&t, &gone));
+	CU_ASSERT_FALSE(store_fetch(t.store, &ref, NULL));
+	store_fetch_forget(&gone.wait);
+	CU_ASSERT_EQUAL(b->most, LIMIT);
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT(r.called == 1 && second.called == 1 && !gone.called);
+	CU_ASSERT(r.extents == n && second.extents == n);
+	CU_ASSERT(b->most == LIMIT && b->hits == (n - 1) / LIMIT);
+	CU_ASSERT(ddio_list_empty(&t.store->fetches));
+	/* It is there now; one that does not exist, or is another, is found out at once. */
+	CU_ASSERT(reader_begin(&t, &gone));
+	ref.seed++;
+	CU_ASSERT(store_fetch(t.store, &ref, &gone.wait));
+	ref.id = 99;
+	CU_ASSERT(store_fetch(t.store, &ref, &gone.wait));
+	ut_store_end(&t);
+}
+
+/* Somebody has it read at once meanwhile, and changes it; another has it removed; or nothing waits for it any more. */
+static void read_beside_others(void)
+{
+	const struct ddio_file_ref ref = pieces();
+	struct object *obj;
+	struct patient r;
+	struct ut_store t;
+	size_t n = fetch_prepare(&t);
+
+	CU_ASSERT_FALSE(reader_begin(&t, &r));
+	CU_ASSERT_EQUAL_FATAL(store_get(t.store, &ref, false, &obj), 0);
+	CU_ASSERT_EQUAL(obj->map.n, n);
+	CU_ASSERT_EQUAL(object_punch(obj, 0, BLOCKS / 2), 0);
+	n = obj->map.n;
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT(r.called == 1 && r.extents == n);
+	object_put(obj);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	t.store->bounds->at[BOUND_FETCHED].limit = LIMIT;
+	CU_ASSERT_FALSE(reader_begin(&t, &r));
+	CU_ASSERT_EQUAL_FATAL(store_get(t.store, &ref, false, &obj), 0);
+	CU_ASSERT_EQUAL(object_remove(obj), 0);
+	object_put(obj);
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT(r.called == 1 && !r.extents);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	ut_store_clean(&t);
+	ut_store_end(&t);
+}
+
+static int drop_free(MDB_txn *txn, void *arg)
+{
+	return mdb_drop(txn, ((struct store *)arg)->db.dbi[STORE_FREE], 0);
+}
+
+/* Its records are repaired meanwhile, and read anew; or the store is closed. */
+static void read_beside_repair(void)
+{
+	struct ddio_msg_fsck result;
+	struct patient r;
+	struct ut_store t;
+	size_t n = fetch_prepare(&t);
+
+	CU_ASSERT_FALSE(reader_begin(&t, &r));
+	CU_ASSERT_EQUAL(t.store->bounds->at[BOUND_FETCHED].hits, 1);
+	CU_ASSERT_EQUAL(lmdb_write(&t.store->db, drop_free, t.store), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_REPAIR, &result), 0);
+	CU_ASSERT(result.problems > 0);
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT(r.called == 1 && r.extents == n);
+	CU_ASSERT_EQUAL(t.store->bounds->at[BOUND_FETCHED].hits, 1 + (n - 1) / LIMIT);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	t.store->bounds->at[BOUND_FETCHED].limit = 1;
+	CU_ASSERT_FALSE(reader_begin(&t, &r));
+	store_fetch_forget(&r.wait);
+	ut_store_end(&t);
+	CU_ASSERT_EQUAL(r.called, 0);
+}
+
 static const struct ut_case cases[] = {
 	{ "the space of what is removed", removed_in_turns },
 	{ "the space of a hole", punched_in_turns },
 	{ "who finds no space", wanted_at_once },
 	{ "free space is read anew", read_anew },
 	{ "stretches", stretches },
+	{ "records are read in turns", read_in_turns },
+	{ "... beside others", read_beside_others },
+	{ "... beside a repair", read_beside_repair },
 	{ NULL, NULL },
 };
 
