@@ -533,6 +533,34 @@ static void checks_take_turns(void)
 	sw_free(sw);
 }
 
+/* Those of disks, too: whoever asks something else is answered before the end. */
+static void disk_checks_take_turns(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = sc_new(sw, sw_reactor(sw, 0));
+	struct bound *turn = &sw->iop->reactors[sw_reactor(sw, 0)].bounds.at[BOUND_CHECKED];
+	struct ddio_msg_obj obj = { .disk = 0 };
+	static uint8_t data[4096];
+	uint8_t buf[200];
+	ssize_t len = ddio_put_obj(buf, sizeof(buf), &obj);
+	uint32_t i, before;
+
+	for (i = 1; i <= 50; i++)
+		CU_ASSERT_EQUAL(sc_write(c, i, 0, 0, data, sizeof(data)), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_sync(c, 50), DDIO_ST_OK);
+	turn->limit = 1;
+	before = c->replies;
+	sc_send(c, DDIO_OP_FSCK, buf, (size_t)len, NULL, 0);
+	sc_send(c, DDIO_OP_PING, NULL, 0, NULL, 0);
+	CU_ASSERT(sc_wait(c, before + 2));
+	CU_ASSERT_EQUAL(c->opcode, DDIO_OP_FSCK);
+	CU_ASSERT_EQUAL(c->status, DDIO_ST_OK);
+	/* Each object is two records, and its extent is sorted, compared with others, and with the space before it. */
+	CU_ASSERT(turn->most == 1 && turn->hits >= 5 * 50);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static uint32_t checks_waiting(const struct reactor *reactor)
 {
 	const struct ddio_list *all = &reactor->checks, *at;
@@ -652,6 +680,7 @@ static const struct ut_case objects[] = {
 	{ "space", space_is_reserved_listed_and_runs_out },
 	{ "listing takes turns", listing_takes_turns },
 	{ "checks take turns", checks_take_turns },
+	{ "checks of disks take turns", disk_checks_take_turns },
 	{ "checks of the gone", checks_of_the_gone_end },
 	{ "status", status_counts_what_happened },
 	{ NULL, NULL },
