@@ -72,6 +72,8 @@ static void say(struct hostile *h, uint16_t opcode, const uint8_t *bytes, size_t
 	msg.tag = ++h->c->tags;
 	h->refused += ddio_conn_send(h->c->conn, &msg, bytes, len, NULL, 0, NULL) != 0;
 	sw_run(h->sw, MS / 20);
+	/* Nothing tries to allocate as much as a number says. */
+	CU_ASSERT_NOT_EQUAL(h->c->status, DDIO_ST_NO_MEMORY);
 	if (!(++h->sent % 128))
 		ask_others(h);
 }
