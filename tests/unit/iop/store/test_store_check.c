@@ -190,6 +190,11 @@ static void test_out_of_range(void)
 	begin(&t);
 	apply(&t, &end);
 	expect(&t, "outside the disk", 20);
+	/* Where its blocks lie is not known, so that their space stays taken. */
+	begin(&t);
+	apply(&t, &end);
+	expect_kept(&t, 20);
+	expect(&t, "lost", 20);
 	begin(&t);
 	apply(&t, &label);
 	expect(&t, "outside the disk", 20);
