@@ -97,13 +97,13 @@ without_conf() {
 	[ $rc != 124 ] && grep -q 'cannot reach the cluster' "$dir/said"
 }
 
-# killed_job MPI RANKS FILE CALL [RANK]: a job whose launcher leaves the others alone when one process is killed: to it each
+# killed_job MPI RANKS ARGUMENTS...: a job of $PROGRAM whose launcher leaves the others alone when one process is killed: to it each
 # process ends well.
 killed_job() {
 	local mpi=$1 n=$2 launcher
 	shift 2
 	# MPICH's tells the others by a signal.
-	set -- bash -c 'trap "" USR1; "$@"; exit 0' killed "build/tests/mpiio/$mpi/killed" "$@"
+	set -- bash -c 'trap "" USR1; "$@"; exit 0' killed "build/tests/mpiio/$mpi/${PROGRAM:-killed}" "$@"
 	launcher=(mpiexec.openmpi -n "$n" -x "LD_PRELOAD=$library")
 	[ "$mpi" = openmpi ] || launcher=(mpiexec.mpich -disable-auto-cleanup -iface lo -n "$n" -genv LD_PRELOAD "$library")
 	job $((20 * DDIO_PATIENCE)) "${launcher[@]}" "$@" 2>&1
@@ -151,6 +151,26 @@ for mpi in mpich openmpi; do
 	check "$mpi, a process exits with open files" leave $mpi exit 0 1
 	check "$mpi, MPI_Abort with a transfer under way" leave $mpi abort 7
 done
+# One dies in the first open of a communicator, at several steps of it: before and after there is a group.
+first_open() {
+	PROGRAM=killed_open DDIO_MPIIO_TIMEOUT=2 killed_job mpich 3 ddio:first "$@" >"$dir/said.$1.$2"
+	[ "$(grep -c '^told: .*\(is lost\|has gone away\)' "$dir/said.$1.$2")" = 2 ] &&
+		[ "$(grep -c '^again: .*gone away (0 s)' "$dir/said.$1.$2")" = 2 ] || { cat "$dir/said.$1.$2"; return 1; }
+}
+if [ -x build/tests/mpiio/mpich/killed_open ]; then
+	others=$DDIO_CONF
+	check "first opens: start" start_cluster first --iops 2 --disks 2 --engine mem --disk-size 256M --timeout-ms 3000
+	for at in "0 2" "1 4" "2 7" "1 10" "0 11" "2 14"; do
+		# shellcheck disable=SC2086
+		first_open $at &
+		begun="${begun:-} $!:${at/ /:}"
+	done
+	for at in $begun; do
+		check "mpich, rank and step ${at#*:}: a process is killed in the first open" wait "${at%%:*}"
+	done
+	check "first opens: stop" stop_cluster first
+	export DDIO_CONF=$others
+fi
 for mpi in mpich openmpi; do
 	[ ! -x "build/tests/mpiio/$mpi/killed" ] || check "$mpi, \"ddio stop\" while a job writes" stop_under_job $mpi
 done

@@ -22,7 +22,7 @@ alone() {
 mpi=$(for m in mpich openmpi; do mpicc.$m -show 2>/dev/null; done | tr ' ' '\n' | sed -n 's/^-I/-isystem /p' | head -n 1)
 for h in $(find userlib kmod/shared tools -name '*.h' | sort); do
 	case $h in
-	userlib/mpiio/abi/* | userlib/mpiio/data/*)
+	userlib/mpiio/abi/* | userlib/mpiio/data/* | userlib/mpiio/team/*)
 		if [ -n "$mpi" ]; then
 			alone $mpi
 		else

@@ -56,7 +56,7 @@ sub judge_symbols {
 		$users{$_}{$f} = 1 for grep { /^ddio_/ } @names;
 	}
 	# Nor are back ends, where no MPI is here or none has been built yet.
-	for my $f (files(qr{^userlib/mpiio/(?:abi|data)/.*\.c$})) {
+	for my $f (files(qr{^userlib/mpiio/(?:abi|data|team)/.*\.c$})) {
 		next if $sym->{$f};
 		$tested{$_} = 1 for code_of($f) =~ /\b([a-z]\w+)\b/g;
 	}

@@ -3,7 +3,7 @@
 # whose compiler is here.
 
 MPIIO_CORE := $(sort $(wildcard userlib/mpiio/core/*.c))
-MPIIO_ABI := $(sort $(wildcard userlib/mpiio/data/*.c userlib/mpiio/abi/*.c))
+MPIIO_ABI := $(sort $(wildcard userlib/mpiio/data/*.c userlib/mpiio/team/*.c userlib/mpiio/abi/*.c))
 MPIIO_MPIS := $(foreach m,mpich openmpi,$(if $(shell command -v mpicc.$m 2>/dev/null),$m))
 MPIIO_SONAME_mpich := libmpich.so.12
 MPIIO_SONAME_openmpi := libmpi.so.40

@@ -246,14 +246,22 @@ static int fail_reach(int err)
 	return fail_class(NULL, MPI_ERR_IO, text);
 }
 
-static int open_ours(MPI_Comm comm, struct open_found *found, int amode, MPI_Info info,
+static int fail_visit(const struct mpiio_team *visit, int err)
+{
+	if (visit->deaf)
+		return fail_class(NULL, MPI_ERR_IO,
+				  "a process that took part in opening a file has gone away");
+	return fail_reach(err);
+}
+
+static int open_ours(struct mpiio_team *visit, struct open_found *found, int amode, MPI_Info info,
 		     MPI_File *fh)
 {
 	struct mpiio_team *t;
-	int ret = team_get(comm, found->where.conf, &t);
+	int ret = team_get(visit, found->where.conf, &t);
 
 	if (ret)
-		return fail_reach(ret);
+		return fail_visit(visit, ret);
 	if (!t->rank)
 		find(t, amode, info, found);
 	ret = team_bcast(t, found, sizeof(*found));
@@ -265,39 +273,53 @@ static int open_ours(MPI_Comm comm, struct open_found *found, int amode, MPI_Inf
 	return fail_text(NULL, found->verdict.err, found->verdict.text);
 }
 
-/* All processes must go the same way, also where a mount is on some of their machines only. */
-static bool is_ours(MPI_Comm comm, const char *name, struct open_found *found)
+/* What rank 0 found counts, with the configuration that it found it by. */
+static int open_agreed(struct mpiio_team *visit, struct open_found *found, int amode, MPI_Info info,
+		       MPI_File *fh)
 {
-	int any, inter = 0, size = 1;
+	int ret = team_bcast(visit, found, sizeof(*found));
 
-	found->ours = any = where_find(name, &found->where);
-	if (PMPI_Comm_test_inter(comm, &inter) || inter)
-		return false;
-	PMPI_Comm_size(comm, &size);
-	if (size > 1)
-		PMPI_Allreduce(&found->ours, &any, 1, MPI_INT, MPI_MAX, comm);
-	return any;
+	if (ret)
+		return fail_visit(visit, ret);
+	if (!found->ours)
+		return fail_class(NULL, MPI_ERR_NO_SUCH_FILE, "rank 0 has no such file of ddio");
+	return open_ours(visit, found, amode, info, fh);
+}
+
+/* All processes must go the same way, also where a mount is on some of their machines only. */
+static int open_visit(struct mpiio_team *visit, const char *name, int amode, MPI_Info info,
+		      MPI_File *fh)
+{
+	struct open_found found = { 0 };
+	int64_t most[3];
+	int ret;
+
+	most[0] = found.ours = where_find(name, &found.where);
+	most[1] = amode;
+	most[2] = -(int64_t)amode;
+	ret = team_come(visit, most, 3);
+	if (ret ? !found.ours : !most[0])
+		return real.File_open(visit->comm, name, amode, info, fh);
+	*fh = MPI_FILE_NULL;
+	if (ret)
+		return fail_visit(visit, ret);
+	if (most[1] != -most[2])
+		return fail_class(NULL, MPI_ERR_NOT_SAME, "the access modes differ");
+	if (amode_is_wrong(amode))
+		return fail_class(NULL, MPI_ERR_AMODE, "no such combination of access modes");
+	return open_agreed(visit, &found, amode, info, fh);
 }
 
 int serve_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *fh)
 {
-	struct open_found found = { 0 };
+	struct mpiio_team visit;
 	int ret;
 
-	if (comm == MPI_COMM_NULL || !name || !fh || !is_ours(comm, name, &found))
+	if (comm == MPI_COMM_NULL || !name || !fh || !team_visit(&visit, comm))
 		return real.File_open(comm, name, amode, info, fh);
-	*fh = MPI_FILE_NULL;
-	if (!same_everywhere(comm, amode))
-		return fail_class(NULL, MPI_ERR_NOT_SAME, "the access modes differ");
-	if (amode_is_wrong(amode))
-		return fail_class(NULL, MPI_ERR_AMODE, "no such combination of access modes");
-	/* What rank 0 found counts, with the configuration that it found it by. */
-	ret = PMPI_Bcast(&found, sizeof(found), MPI_BYTE, 0, comm);
-	if (ret)
-		return ret;
-	if (!found.ours)
-		return fail_class(NULL, MPI_ERR_NO_SUCH_FILE, "rank 0 has no such file of ddio");
-	return open_ours(comm, &found, amode, info, fh);
+	ret = open_visit(&visit, name, amode, info, fh);
+	team_leave(&visit);
+	return ret;
 }
 
 static int where_delete(const struct mpiio_where *w)

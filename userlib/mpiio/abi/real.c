@@ -37,4 +37,5 @@ void real_init(void)
 	find_into(&real.Error_string, "Error_string");
 	FILE_CALLS(FIND_FILE)
 	REQUEST_CALLS(FIND_REQUEST)
+	talk_init(real.Test);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Sessions: one of this process for each cluster, until the process ends. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mpiio/abi/abi.h"
+#include "mpiio/team/team.h"
 
 struct mpiio_cluster {
 	struct ddio_session *session;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * killed_open FILE RANK STEP: all processes open FILE, the first on its communicator, and process RANK kills itself before
+ * the STEP-th thing that it tells the others or connects to; the first is that it has come.  Each of the others says "told: "
+ * and the text, and then whether a second attempt fails at once, and ends without the MPI, which would wait for the one that
+ * has died.  If there are fewer steps all say "opened".
+ */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static volatile int countdown;
+
+static void step(void)
+{
+	if (countdown && !__atomic_sub_fetch(&countdown, 1, __ATOMIC_RELAXED))
+		raise(SIGKILL);
+}
+
+/* These stand before those of the MPI and the C library, which are the next. */
+#define NEXT(name)                                           \
+	__typeof__(&name) next;                              \
+	void *found = dlsym(RTLD_NEXT, #name);               \
+                                                             \
+	memcpy(&next, &found, sizeof(next)); /* as in C11 */ \
+	step()
+
+int PMPI_Iallreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+		    MPI_Request *request)
+{
+	NEXT(PMPI_Iallreduce);
+	return next(in, out, n, type, op, comm, request);
+}
+
+int PMPI_Ibcast(void *buf, int n, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request)
+{
+	NEXT(PMPI_Ibcast);
+	return next(buf, n, type, root, comm, request);
+}
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *dup, MPI_Request *request)
+{
+	NEXT(PMPI_Comm_idup);
+	return next(comm, dup, request);
+}
+
+int connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	NEXT(connect);
+	return next(fd, addr, len);
+}
+
+static int try(const char *name, const char *what)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	double begun = MPI_Wtime();
+	MPI_File fh;
+	int len, ret;
+
+	ret = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+			    &fh);
+	if (ret)
+		MPI_Error_string(ret, text, &len);
+	printf("%s%s (%.0f s)\n", ret ? what : "opened", text, MPI_Wtime() - begun);
+	fflush(stdout);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	int rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (argc != 4)
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == atoi(argv[2]))
+		countdown = atoi(argv[3]);
+	if (try(argv[1], "told: ")) {
+		countdown = 0;
+		try(argv[1], "again: ");
+	}
+	/* What the launcher would take for the end of the job, before the others have been told. */
+	sleep(1);
+	_exit(0);
+}
