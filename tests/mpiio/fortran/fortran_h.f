@@ -7,6 +7,9 @@ C     fortran_h [--ddio] FILE: MPI-IO by mpif.h, as old programs do it.
       integer rank, ranks, err, fh, i, n, bad, allbad, length
       integer v(50), status(MPI_STATUS_SIZE)
       integer(kind=MPI_OFFSET_KIND) at
+      integer(kind=MPI_ADDRESS_KIND) extra
+      character*16 option
+      external samext
       call MPI_INIT(err)
       call MPI_COMM_RANK(MPI_COMM_WORLD, rank, err)
       call MPI_COMM_SIZE(MPI_COMM_WORLD, ranks, err)
@@ -40,6 +43,25 @@ C     fortran_h [--ddio] FILE: MPI-IO by mpif.h, as old programs do it.
    20 continue
       call MPI_FILE_GET_SIZE(fh, at, err)
       if (at .ne. 200 * ranks) bad = 1
+C     The MPIs' own I/O has no representations of programs.
+      call getarg(1, option)
+      if (option .eq. '--ddio') then
+        extra = 17
+        call MPI_REGISTER_DATAREP('fortran_same',
+     &    MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, samext,
+     &    extra, err)
+        if (err .ne. MPI_SUCCESS) bad = 1
+        at = 0
+        call MPI_FILE_SET_VIEW(fh, at, MPI_INTEGER, MPI_INTEGER,
+     &    'fortran_same', MPI_INFO_NULL, err)
+        if (err .ne. MPI_SUCCESS) bad = 1
+        at = 50 * rank
+        call MPI_FILE_READ_AT_ALL(fh, at, v, 50, MPI_INTEGER, status,
+     &    err)
+        do 30 i = 1, 50
+          if (v(i) .ne. 100 * rank + i) bad = 1
+   30   continue
+      end if
       call MPI_FILE_CLOSE(fh, err)
       if (fh .ne. MPI_FILE_NULL) bad = 1
       call MPI_ALLREDUCE(bad, allbad, 1, MPI_INTEGER, MPI_SUM,
@@ -56,4 +78,14 @@ C     fortran_h [--ddio] FILE: MPI-IO by mpif.h, as old programs do it.
       end if
       call MPI_FINALIZE(err)
       if (allbad .ne. 0) stop 1
+      end
+
+      subroutine samext(type, extent, extra, err)
+      implicit none
+      include 'mpif.h'
+      integer type, err
+      integer(kind=MPI_ADDRESS_KIND) extent, extra
+      extent = 4
+      err = MPI_SUCCESS
+      if (extra .ne. 17 .or. type .ne. MPI_INTEGER) err = MPI_ERR_OTHER
       end

@@ -8,6 +8,9 @@ program fortran_mpi
 	integer :: v(64), w(64), column, status(MPI_STATUS_SIZE), request
 	integer(MPI_OFFSET_KIND) :: at, bytes
 	logical :: fine = .true.
+	character(16) :: option
+	integer(MPI_ADDRESS_KIND) :: state = 4711
+	external negate_read, negate_write, negate_extent
 
 	call MPI_Init(err)
 	call MPI_Comm_rank(MPI_COMM_WORLD, rank, err)
@@ -46,6 +49,30 @@ program fortran_mpi
 	call need(bytes == 256 * ranks, 'size')
 	call done('fortran_mpi/request')
 
+	! A representation of this program's; the MPIs' own I/O has none.
+	call get_command_argument(1, option)
+	if (option == '--ddio') then
+		call MPI_Register_datarep('fortran_negated', negate_read, negate_write, negate_extent, state, err)
+		call need(err == MPI_SUCCESS, 'MPI_Register_datarep')
+		at = 0
+		call MPI_File_set_view(fh, at, MPI_INTEGER, MPI_INTEGER, 'fortran_negated', MPI_INFO_NULL, err)
+		call need(err == MPI_SUCCESS, 'a view of it')
+		at = 64 * rank
+		v = [(64 * rank + i, i = 1, 64)]
+		call MPI_File_write_at_all(fh, at, v, 64, MPI_INTEGER, status, err)
+		call need(err == MPI_SUCCESS, 'a write of it')
+		w = 0
+		call MPI_File_read_at_all(fh, at, w, 64, MPI_INTEGER, status, err)
+		call need(all(w == v), 'what is read of it')
+		call MPI_File_sync(fh, err)
+		at = 0
+		call MPI_File_set_view(fh, at, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL, err)
+		at = 64 * rank
+		call MPI_File_read_at_all(fh, at, w, 64, MPI_INTEGER, status, err)
+		call need(all(w == -v), 'what is in the file')
+		call done('fortran_mpi/datarep')
+	end if
+
 	call MPI_Type_free(column, err)
 	call MPI_File_close(fh, err)
 	call need(fh == MPI_FILE_NULL, 'the handle after MPI_File_close')
@@ -81,3 +108,43 @@ contains
 		fine = .true.
 	end subroutine
 end program
+
+! Integers have the other sign in the file.
+subroutine negate(from, to, n)
+	implicit none
+	integer :: from(*), to(*), n
+
+	to(1:n) = -from(1:n)
+end subroutine
+
+subroutine negate_read(buf, type, n, file, position, state, err)
+	use mpi
+	implicit none
+	integer :: buf(*), file(*), type, n, err
+	integer(MPI_OFFSET_KIND) :: position
+	integer(MPI_ADDRESS_KIND) :: state
+
+	call negate(file, buf(position + 1), n)
+	err = merge(MPI_SUCCESS, MPI_ERR_OTHER, type == MPI_INTEGER .and. state == 4711)
+end subroutine
+
+subroutine negate_write(buf, type, n, file, position, state, err)
+	use mpi
+	implicit none
+	integer :: buf(*), file(*), type, n, err
+	integer(MPI_OFFSET_KIND) :: position
+	integer(MPI_ADDRESS_KIND) :: state
+
+	call negate(buf(position + 1), file, n)
+	err = merge(MPI_SUCCESS, MPI_ERR_OTHER, type == MPI_INTEGER .and. state == 4711)
+end subroutine
+
+subroutine negate_extent(type, extent, state, err)
+	use mpi
+	implicit none
+	integer :: type, err
+	integer(MPI_ADDRESS_KIND) :: extent, state
+
+	extent = 4
+	err = merge(MPI_SUCCESS, MPI_ERR_OTHER, type == MPI_INTEGER .and. state == 4711)
+end subroutine

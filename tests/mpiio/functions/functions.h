@@ -17,6 +17,7 @@ void atomic_cases(void);
 void behind_cases(void);
 void sizes_cases(void);
 void views_cases(void);
+void datarep_cases(void);
 void arrays_cases(void);
 void info_cases(void);
 void errors_cases(void);

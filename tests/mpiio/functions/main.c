@@ -15,6 +15,7 @@ int main(int argc, char **argv)
 	behind_cases();
 	sizes_cases();
 	views_cases();
+	datarep_cases();
 	arrays_cases();
 	info_cases();
 	errors_cases();

@@ -15,7 +15,7 @@
 #include "mpiio/abi/functions.h"
 #include "mpiio/core/view.h"
 #include "mpiio/core/where.h"
-#include "mpiio/data/data.h"
+#include "mpiio/data/represent.h"
 #include "mpiio/team/team.h"
 
 /* Where an access begins. */
@@ -34,6 +34,9 @@ struct mpi_real {
 	int (*File_close)(MPI_File *fh);
 	int (*File_delete)(const char *name, MPI_Info info);
 	int (*Error_string)(int code, char *string, int *len);
+	int (*Register_datarep)(const char *name, MPI_Datarep_conversion_function *read,
+				MPI_Datarep_conversion_function *write,
+				MPI_Datarep_extent_function *extent, void *state);
 	FILE_CALLS(REAL_FILE)
 	REQUEST_CALLS(REAL_REQUEST)
 };
@@ -52,7 +55,7 @@ struct mpiio_op;
  * @amode: as it was opened
  * @view: of this process
  * @etype: as it was set; this library's own, like @filetype
- * @external: data are converted to external32
+ * @rep: how data look in the file; NULL: as in memory
  * @pos: individual pointer, in etypes
  * @shared: the shared pointer; in etypes
  * @atomic: MPI_File_set_atomicity()
@@ -70,7 +73,7 @@ struct mpiio_file {
 	int amode;
 	struct mpiio_view view;
 	MPI_Datatype etype, filetype;
-	bool external;
+	const struct mpiio_rep *rep;
 	uint64_t pos;
 	struct ddio_group_counter *shared;
 	bool atomic;
@@ -133,6 +136,13 @@ FILE_CALLS(SERVE_FILE)
 int serve_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *fh);
 int serve_close(struct mpiio_file *f, MPI_File *fh);
 int serve_delete(const char *name, MPI_Info info);
+
+/* datarep.c */
+int serve_register(const char *name, MPI_Datarep_conversion_function *read,
+		   MPI_Datarep_conversion_function *write, MPI_Datarep_extent_function *extent,
+		   void *state, const void *caller);
+int serve_register_c(const char *name, rep_convert_c *read, rep_convert_c *write,
+		     MPI_Datarep_extent_function *extent, void *state);
 
 #define SERVE_REQUEST(n, params, args) int serve_##n params;
 REQUEST_CALLS(SERVE_REQUEST)

@@ -137,6 +137,8 @@ static int call_Error_string(int code, char *string, int *len)
 
 #define call_File_open serve_open
 #define call_File_delete serve_delete
+#define call_Register_datarep serve_register
+#define call_Register_datarep_c serve_register_c
 static void *table[ENTRY_COUNT] = { ENTRIES_ALONE(TABLE_ALONE) FILE_CALLS(TABLE_FILE) DATA_CALLS(
 	TABLE_DATA) END_CALLS(TABLE_END) REQUEST_CALLS(TABLE_REQUEST) };
 

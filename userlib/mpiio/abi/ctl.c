@@ -118,9 +118,10 @@ int serve_get_type_extent(struct mpiio_file *f, MPI_Datatype type, MPI_Aint *ext
 {
 	MPI_Aint lb;
 
-	if (!f->external)
+	if (!f->rep)
 		return PMPI_Type_get_extent(type, &lb, extent);
-	if (external_extent(type, extent))
-		return fail_class(f, MPI_ERR_TYPE, "the datatype is none of external32");
+	if (rep_extent(f->rep, type, extent))
+		return fail_class(f, MPI_ERR_TYPE,
+				  "the file's data representation does not have the datatype");
 	return MPI_SUCCESS;
 }

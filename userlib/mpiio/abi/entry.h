@@ -6,7 +6,10 @@
 #include "mpiio/abi/functions.h"
 
 #define ENTRIES_ALONE(N) \
-	N(File_open) N(File_close) N(File_delete) N(File_get_type_extent_c) N(Error_string)
+	N(File_open)     \
+	N(File_close)    \
+	N(File_delete)   \
+	N(File_get_type_extent_c) N(Error_string) N(Register_datarep) N(Register_datarep_c)
 
 #define ENTRY_OF(n) ENTRY_##n,
 #define ENTRY_FILE(n, params, args) ENTRY_File_##n,

@@ -44,6 +44,7 @@ static int class_of(int err)
 		{ EOPNOTSUPP, MPI_ERR_UNSUPPORTED_OPERATION },
 		{ ENOSYS, MPI_ERR_UNSUPPORTED_OPERATION },
 		{ EBADSLT, MPI_ERR_ARG },
+		{ EILSEQ, MPI_ERR_CONVERSION },
 	};
 	size_t i;
 

@@ -78,13 +78,26 @@ static int displacement(struct mpiio_file *f, MPI_Offset *disp)
 	return byte < 0 ? (int)byte : 0;
 }
 
-enum representation { NATIVE, EXTERNAL, UNKNOWN };
-
-static enum representation representation_of(const char *datarep)
+/* Returns false if there is none of that name; that of memory is NULL. */
+static bool representation_of(const char *name, const struct mpiio_rep **rep)
 {
-	if (datarep && (!strcmp(datarep, "native") || !strcmp(datarep, "internal")))
-		return NATIVE;
-	return datarep && !strcmp(datarep, "external32") ? EXTERNAL : UNKNOWN;
+	*rep = NULL;
+	if (!name)
+		return false;
+	if (strcmp(name, "native") && strcmp(name, "internal"))
+		*rep = rep_find(name);
+	return *rep || !strcmp(name, "native") || !strcmp(name, "internal");
+}
+
+/* A number that differs where representations do: ranks have them at other addresses. */
+static int64_t representation_number(bool known, const struct mpiio_rep *rep)
+{
+	const char *c = rep ? rep->name : "";
+	uint32_t sum = 2166136261u;
+
+	for (; *c; c++)
+		sum = (sum ^ (unsigned char)*c) * 16777619u;
+	return known ? (int64_t)sum : -1;
 }
 
 static const char *fault(const struct wanted *w, int mine)
@@ -101,10 +114,10 @@ static const char *fault(const struct wanted *w, int mine)
 
 /* What differs where it must not, or went wrong on any rank; one message for all of it. */
 static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpiio_view *v,
-		 enum representation rep, int mine)
+		 int64_t rep, int mine)
 {
-	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype,
-			   rep,	  -(int64_t)rep,     !behind_wanted(f) };
+	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype, rep,
+			   -rep,  !behind_wanted(f) };
 	const int64_t *most = say;
 	int ret = team_max(f->team, say, 6);
 
@@ -115,15 +128,16 @@ static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpii
 	if (most[1] != -most[2] || most[3] != -most[4])
 		return fail_class(f, MPI_ERR_NOT_SAME,
 				  "the sizes of the etypes differ, or the data representations");
-	if (rep == UNKNOWN)
+	if (rep < 0)
 		return fail_class(f, MPI_ERR_UNSUPPORTED_DATAREP,
-				  "only native, internal, external32");
+				  "only native, internal, external32, and what was registered");
 	behind_choose(f, !most[5]);
 	return MPI_SUCCESS;
 }
 
 /* Elements may have other sizes in the file than in memory: then the view is one of the types as they lie there. */
-static int external_view(struct mpiio_view *v, const struct wanted *w)
+static int represented_view(struct mpiio_view *v, const struct wanted *w,
+			    const struct mpiio_rep *rep)
 {
 	struct wanted in_file = *w;
 	int ret;
@@ -131,9 +145,9 @@ static int external_view(struct mpiio_view *v, const struct wanted *w)
 	in_file.etype = in_file.filetype = MPI_DATATYPE_NULL;
 	if (w->etype == MPI_DATATYPE_NULL || w->filetype == MPI_DATATYPE_NULL)
 		return -EINVAL;
-	ret = external_type(w->etype, &in_file.etype);
+	ret = rep_type(rep, w->etype, &in_file.etype);
 	if (!ret)
-		ret = external_type(w->filetype, &in_file.filetype);
+		ret = rep_type(rep, w->filetype, &in_file.filetype);
 	if (!ret)
 		ret = view_make(v, &in_file);
 	type_drop(&in_file.etype);
@@ -142,12 +156,12 @@ static int external_view(struct mpiio_view *v, const struct wanted *w)
 }
 
 static int view_prepare(struct mpiio_file *f, struct mpiio_view *v, struct wanted *w,
-			enum representation rep)
+			const struct mpiio_rep *rep)
 {
 	int ret = displacement(f, &w->disp);
 
 	if (!ret)
-		ret = rep == EXTERNAL ? external_view(v, w) : view_make(v, w);
+		ret = rep ? represented_view(v, w, rep) : view_make(v, w);
 	return ret ? ret : types_copy(w);
 }
 
@@ -155,7 +169,8 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 		   const char *datarep, MPI_Info info)
 {
 	struct wanted w = { disp, etype, filetype, f->amode & MPI_MODE_RDONLY };
-	enum representation rep = representation_of(datarep);
+	const struct mpiio_rep *rep;
+	bool known = representation_of(datarep, &rep);
 	struct mpiio_view v = { 0 };
 	int ret, mine;
 
@@ -166,7 +181,7 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 		return behind_fail(f, ret);
 	hints_take(f, info);
 	mine = view_prepare(f, &v, &w, rep);
-	ret = agree(f, &w, &v, rep, mine);
+	ret = agree(f, &w, &v, representation_number(known, rep), mine);
 	if (ret) {
 		if (!mine) {
 			type_drop(&w.etype);
@@ -182,7 +197,7 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 	f->filetype = w.filetype;
 	view_drop(&f->view);
 	f->view = v;
-	f->external = rep == EXTERNAL;
+	f->rep = rep;
 	f->pos = 0;
 	return shared_set(f, 0) ? fail(f, -EIO) : MPI_SUCCESS;
 }
@@ -191,7 +206,7 @@ int serve_get_view(struct mpiio_file *f, MPI_Offset *disp, MPI_Datatype *etype,
 		   MPI_Datatype *filetype, char *datarep)
 {
 	*disp = (MPI_Offset)f->view.disp;
-	strcpy(datarep, f->external ? "external32" : "native");
+	strcpy(datarep, f->rep ? f->rep->name : "native");
 	if (type_copy(f->etype, etype) || type_copy(f->filetype, filetype))
 		return fail_text(f, -ENOMEM, NULL);
 	return MPI_SUCCESS;

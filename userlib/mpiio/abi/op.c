@@ -31,6 +31,8 @@ static bool type_is_ready(const struct mpiio_op *op, MPI_Datatype type)
 	       !PMPI_Send(none, 1, type, MPI_PROC_NULL, 0, op->file->team->comm);
 }
 
+#define NOT_CONVERTED "the program's data representation does not convert the data"
+
 static void memory_take(struct mpiio_op *op)
 {
 	const struct mpiio_access *a = &op->access;
@@ -44,14 +46,16 @@ static void memory_take(struct mpiio_op *op)
 		return op_wrong(op, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
 	if (!type_is_ready(op, a->type))
 		return op_wrong(op, MPI_ERR_TYPE, "the datatype is not committed");
-	if (op->file->external)
-		ret = external_of(a->write, a->buf, a->count, a->type, &op->memory);
+	if (op->file->rep)
+		ret = rep_make(op->file->rep, a->write, a->buf, a->count, a->type, &op->memory);
 	else
 		ret = memory_of(a->buf, a->count, a->type, &op->memory);
 	if (ret == -ENOMEM) {
 		op->err = ret;
 		return;
 	}
+	if (ret == -EILSEQ)
+		return op_wrong(op, MPI_ERR_CONVERSION, NOT_CONVERTED);
 	if (ret)
 		return op_wrong(op, MPI_ERR_TYPE, "the datatype cannot be described");
 	if (op->memory.len % op->file->view.etype)
@@ -60,7 +64,7 @@ static void memory_take(struct mpiio_op *op)
 		op_wrong(op, MPI_ERR_IO, "the file type of the view has no bytes");
 }
 
-/* What is read as external32 is unpacked at the end, when the program may have freed the type. */
+/* What is read in another representation is unpacked at the end, when the program may have freed the type. */
 static void type_hold(struct mpiio_op *op)
 {
 	if (op->err || !op->memory.staging)
@@ -194,10 +198,15 @@ static bool wants_overlap(const struct mpiio_op *op, int err)
 static void op_moved(struct mpiio_op *op, uint64_t bytes)
 {
 	const struct mpiio_access *a = &op->access;
+	int64_t taken = (int64_t)bytes;
 
-	op->moved = op->bytes = bytes;
+	op->moved = bytes;
 	if (op->memory.staging)
-		op->bytes = external_taken(&op->memory, bytes, a->write ? NULL : a->buf, a->type);
+		taken = rep_taken(op->file->rep, &op->memory, bytes, a->write ? NULL : a->buf,
+				  a->type);
+	op->bytes = taken < 0 ? 0 : (uint64_t)taken;
+	if (taken < 0)
+		op_wrong(op, MPI_ERR_CONVERSION, NOT_CONVERTED);
 }
 
 void op_wrote(struct mpiio_op *op)

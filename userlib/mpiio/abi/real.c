@@ -35,6 +35,7 @@ void real_init(void)
 	find_into(&real.File_close, "File_close");
 	find_into(&real.File_delete, "File_delete");
 	find_into(&real.Error_string, "Error_string");
+	find_into(&real.Register_datarep, "Register_datarep");
 	FILE_CALLS(FIND_FILE)
 	REQUEST_CALLS(FIND_REQUEST)
 	talk_init(real.Test);

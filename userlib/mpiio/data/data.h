@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MPI's datatypes: as trees, as memory, as external32. */
+/* MPI's datatypes: as trees, and as memory. */
 #ifndef MPIIO_DATA_H
 #define MPIIO_DATA_H
 
@@ -43,28 +43,5 @@ int memory_of(void *buf, MPI_Count count, MPI_Datatype type, struct mpiio_memory
 void memory_pack(const struct mpiio_memory *m,
 		 uint8_t *to); /* all of it, one byte after the other */
 void memory_drop(struct mpiio_memory *m);
-
-/**
- * external_of - makes a buffer for data as external32
- * @write: fill it with what is at @buf
- * @buf: the program's data
- * @count: elements
- * @type: of an element
- * @m: receives the buffer
- *
- * Return: 0 or a negative errno.
- */
-int external_of(bool write, const void *buf, MPI_Count count, MPI_Datatype type,
-		struct mpiio_memory *m);
-
-/* Takes what was read out of the buffer, whole elements, to @buf if that is not NULL: how many bytes of memory. */
-uint64_t external_taken(const struct mpiio_memory *m, uint64_t bytes, void *buf, MPI_Datatype type);
-
-/*
- * The type as it lies in the file, for PMPI_Type_free(): what is counted in elements is scaled, what is counted in bytes
- * is as it is (MPI 4.0, section 14.5).  external_extent() gives its extent.  -EOPNOTSUPP: the MPI cannot convert it.
- */
-int external_type(MPI_Datatype type, MPI_Datatype *out);
-int external_extent(MPI_Datatype type, MPI_Aint *extent);
 
 #endif
