@@ -38,7 +38,7 @@ $(MPIIO_O)/$(1)/o/%.o: tests/mpiio/%.c $(MPIIO_HEADERS)
 
 $(MPIIO_O)/$(1)/functions: $(MPIIO_FUNCTIONS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/o/%.o)
 $(MPIIO_O)/$(1)/random_views: $(MPIIO_VIEWS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/o/%.o)
-$(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/o/patterns.o
+$(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/o/patterns.o $(MPIIO_O)/$(1)/o/tiles.o
 $(MPIIO_O)/$(1)/starved: $(MPIIO_O)/$(1)/o/starved.o
 $(MPIIO_O)/$(1)/functions $(MPIIO_O)/$(1)/random_views $(MPIIO_O)/$(1)/patterns $(MPIIO_O)/$(1)/starved: $(MPIIO_O)/$(1)/o/common.o
 	$$(call say,MPILD,$$@)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * patterns [--ddio] FILE: the patterns of well-known programs, small: IOR's segmented, strided and
- * 47,008-byte ones, BTIO's diagonal multi-partitioning, and matrices dealt out in every way.
+ * 47,008-byte ones, BTIO's diagonal multi-partitioning, mpi-tile-io's tiles, and matrices dealt out in every way.
  */
-#include "tests/mpiio/common.h"
+#include "tests/mpiio/tiles.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,6 +337,8 @@ int main(int argc, char **argv)
 		{ "patterns/hard", hard },
 		{ "patterns/hard_view", hard_view },
 		{ "patterns/btio", btio },
+		{ "patterns/tiles", tiles_apart },
+		{ "patterns/tiles_overlapping", tiles_overlapping },
 		{ "patterns/papers", papers },
 	};
 
