@@ -320,15 +320,64 @@ static uint64_t union_below(const struct item_union *all, uint64_t x)
 	return sum;
 }
 
-/* Returns the number of distinct bytes of mixed cluster @c in [lo, hi). */
+/* Bytes of a file that are counted together, by a bit each. */
+enum { WINDOW = 32768, WORD = 64 };
+
+static void window_mark(uint64_t *bits, uint64_t from, uint64_t to)
+{
+	uint64_t first = from / WORD, last = (to - 1) / WORD, w;
+	uint64_t head = UINT64_MAX << from % WORD,
+		 tail = UINT64_MAX >> (WORD - 1 - (to - 1) % WORD);
+
+	if (first == last) {
+		bits[first] |= head & tail;
+		return;
+	}
+	bits[first] |= head;
+	for (w = first + 1; w < last; w++)
+		bits[w] = UINT64_MAX;
+	bits[last] |= tail;
+}
+
+/* Marks an item's bytes in [lo, hi), which is no longer than a window. */
+static void item_mark(const struct item *item, uint64_t lo, uint64_t hi, uint64_t *bits)
+{
+	uint64_t from = lo, start, end;
+
+	while (from < hi && item_next(item, from, &start, &end) && start < hi) {
+		from = end < hi ? end : hi;
+		window_mark(bits, start - lo, from - lo);
+	}
+}
+
+/* Returns the number of distinct bytes of cluster @c in a window: each piece is looked at once. */
+static uint64_t window_count(const struct item_union *all, uint64_t c, uint64_t lo, uint64_t hi)
+{
+	uint64_t bits[WINDOW / WORD] = { 0 }, sum = 0, i;
+
+	for (i = all->cluster[c].first; i < union_cluster_end(all, c); i++)
+		item_mark(&all->items.item[i], lo, hi, bits);
+	for (i = 0; i < WINDOW / WORD; i++)
+		sum += (uint64_t)__builtin_popcountll(bits[i]);
+	return sum;
+}
+
+/* Returns the number of distinct bytes of mixed cluster @c in [lo, hi): of long pieces one by one, of others in windows. */
 static uint64_t cluster_walk(const struct item_union *all, uint64_t c, uint64_t lo, uint64_t hi)
 {
 	uint64_t sum = 0;
 	uint64_t start, end;
 
 	while (lo < hi && cluster_next(all, c, lo, &start, &end) && start < hi) {
-		lo = end < hi ? end : hi;
-		sum += lo - start;
+		if (end > hi)
+			end = hi;
+		if (end - start >= WINDOW) {
+			sum += end - start;
+			lo = end;
+			continue;
+		}
+		lo = hi - start < WINDOW ? hi : start + WINDOW;
+		sum += window_count(all, c, start, lo);
 	}
 	return sum;
 }
