@@ -31,6 +31,10 @@ programs() {
 collectives() {
 	"$ddio" status --nodes | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^collective/) n += $(i - 1) } END { print n }'
 }
+# How many requests of all kinds.
+requests() {
+	"$ddio" status --nodes | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^request/) n += $(i - 1) } END { print n }'
+}
 # Bytes that the disks have read and written.
 moved() {
 	"$ddio" status --csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i }
@@ -75,6 +79,9 @@ for mpi in mpich openmpi; do
 	before=$(collectives)
 	programs "$mpi, write-behind" OPTIONS='--ddio --only behind/many' $run $mpi ddio: functions
 	check "... makes few requests of 64 calls" test "$(($(collectives) - before))" -le 24
+	before=$(requests)
+	programs "$mpi, 300 views" OPTIONS='--ddio --only views/set_often' $run $mpi ddio: functions
+	check "... of which no node hears" test "$(($(requests) - before))" -lt 20
 	ior_hard $mpi
 	# Files of others are the MPI's own.
 	before=$(collectives)

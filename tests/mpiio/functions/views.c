@@ -592,6 +592,22 @@ static void many_pieces(void)
 	tst_remove(tst_file(".view14"));
 }
 
+/* Views that all differ, one after the other: nobody but the processes hears of them. */
+static void set_often(void)
+{
+	MPI_File fh = tst_create(".often");
+	MPI_Datatype t;
+	int i;
+
+	for (i = 1; i <= 300 && fh != MPI_FILE_NULL; i++) {
+		MPI_Type_vector(i, 1, tst.size + i, MPI_INT, &t);
+		MPI_Type_commit(&t);
+		OK(MPI_File_set_view(fh, 4 * tst.rank, MPI_INT, t, "native", MPI_INFO_NULL));
+		MPI_Type_free(&t);
+	}
+	tst_close(&fh);
+}
+
 void views_cases(void)
 {
 	static const struct mpiio_case cases[] = {
@@ -609,6 +625,7 @@ void views_cases(void)
 		{ "views/bad", bad_views },
 		{ "views/refused types", refused_types },
 		{ "views/type_extents", type_extents },
+		{ "views/set_often", set_often },
 		{ "views/external32", external32 },
 		{ "views/external32_sizes", external32_sizes },
 		{ "views/external32_pairs", external32_pairs },
