@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What MPI_Wait() and MPI_Test() cost a program that has no file of ddio, without and with libddio_mpiio before its MPI:
+#
+#   tests/perf/wait.sh [ROUNDS [MILLIONS]]
+#
+# ROUNDS (7) of MILLIONS (20) of calls each, in turns.  Prints medians in ns, and the median of the rounds' differences with the
+# least and greatest.  Wants "make mpiio mpiio-tests".
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+build=${BUILD:-$PWD/build} rounds=${1:-7} millions=${2:-20}
+case $rounds$millions in *[!0-9]*) sed -n '4,9s/^# \?//p' "$0"; exit 2 ;; esac
+. tests/mpiio/launch.sh
+
+# one NAME [LIBRARY]: a run
+one() {
+	N=1 PRELOAD=${2:-} launch "$build/tests/mpiio/$mpi/wait" "$millions" | sed "s/^/$1: /"
+}
+for mpi in mpich openmpi; do
+	[ -x "$build/tests/mpiio/$mpi/wait" ] || continue
+	for ((i = 0; i < rounds; i++)); do
+		one without
+		one with "$build/libddio_mpiio.so"
+	done | awk -F': ' -v mpi=$mpi '
+		$1 == "without" { if (!($2 in n)) order[++m] = $2; a[$2, ++n[$2]] = $3 }
+		$1 == "with" { b[$2, n[$2]] = $3; d[$2, n[$2]] = $3 - a[$2, n[$2]] }
+		function sorted(v, w, i, j, t) {
+			for (i = 2; i <= n[w]; i++)
+				for (j = i; j > 1 && v[w, j - 1] + 0 > v[w, j] + 0; j--) {
+					t = v[w, j]; v[w, j] = v[w, j - 1]; v[w, j - 1] = t
+				}
+			return v[w, int((n[w] + 1) / 2)]
+		}
+		END {
+			for (k = 1; k <= m; k++) {
+				w = order[k]
+				printf "%-8s %-36s without %7.2f  with %7.2f  more %6.2f", mpi, w, sorted(a, w), sorted(b, w), sorted(d, w)
+				printf "  (%.2f to %.2f)\n", d[w, 1], d[w, n[w]]
+			}
+		}'
+done
