@@ -36,6 +36,8 @@ find "$all/usr" -path '*/man/*' -type l | while read -r l; do
 done
 find "$all/usr" -type f \( -name '*.so*' -o -path '*bin/*' \) -exec strip --strip-unneeded {} +
 find "$all/usr" -name '*.a' -exec strip --strip-debug {} +
+# Debian's libraries are no programs.
+find "$all/usr" -type f -name '*.so*' -exec chmod 644 {} +
 
 # put NAME PATTERN: moves what matches to the package
 put() {
@@ -61,6 +63,7 @@ build() {
 	local doc=$stage/usr/share/doc/$name
 	mkdir -p "$doc" "$stage/DEBIAN"
 	install -m 644 tools/debian/copyright "$doc/copyright"
+	[ ! -e "tools/debian/$name.README.Debian" ] || install -m 644 "tools/debian/$name.README.Debian" "$doc/README.Debian"
 	printf 'ddio (%s) unstable; urgency=medium\n\n  * Commit %s.\n\n -- %s  %s\n' "$version" "$commit" "$maintainer" \
 		"$(date -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
 	size=$(($(find "$stage" -type f -printf '(%s+1023)/1024+'; echo 0)))
@@ -70,6 +73,7 @@ build() {
 	for f in postinst prerm triggers; do
 		[ ! -e "tools/debian/$name.$f" ] || install -m 644 "tools/debian/$name.$f" "$stage/DEBIAN/$f"
 	done
+	[ ! -e "tools/debian/$name.shlibs" ] || sed "s|@VERSION@|$version|" "tools/debian/$name.shlibs" >"$stage/DEBIAN/shlibs"
 	find "$stage/DEBIAN" -name 'p*' -exec chmod 755 {} +
 	(cd "$stage" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$stage/DEBIAN/md5sums"
 	f=$out/${name}_${version}_$(sed -n 's/^Architecture: //p' "$stage/DEBIAN/control").deb

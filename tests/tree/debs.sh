@@ -66,6 +66,21 @@ control_is_filled() {
 	done
 }
 try control_is_filled
+# Debian's conventions: libraries are no programs, say what depends on them, and lines have at most 80 characters.
+modes() { ! for d in "${debs[@]}"; do dpkg-deb -c "$d"; done | grep '^-rwx.*\.so'; }
+try modes
+try grep -qx "libddio 0 libddio0 (>= $version)" <(dpkg-deb -I "$tmp"/debs/libddio0_*.deb shlibs)
+narrow() { ! for d in "${debs[@]}"; do dpkg-deb -I "$d" control | sed -n '/^Description/,$p'; done | grep -E '.{81}'; }
+try narrow
+# The part for each MPI is one of those that the library recommends, which tells what it is for.
+control_of() { dpkg-deb -I "$tmp/debs/$1_${version}_$(dpkg --print-architecture).deb" control; }
+try grep -q "^Recommends:.* | libddio-mpiio-backend (= $version)" <(control_of libddio-mpiio)
+try grep -q '^Depends: libc6 (>= ' <(control_of libddio-mpiio)
+for m in mpich openmpi; do
+	command -v "mpicc.$m" >/dev/null || continue
+	try grep -q "^Provides: libddio-mpiio-backend (= $version)" <(control_of libddio-mpiio-$m)
+	try grep -q "libddio-mpiio-$m" "$tmp/root/usr/share/doc/libddio-mpiio/README.Debian"
+done
 root_owned() {
 	local d
 	for d in "${debs[@]}"; do ! dpkg-deb -c "$d" | grep -v ' root/root ' || return 1; done
