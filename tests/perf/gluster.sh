@@ -24,7 +24,7 @@ gluster_start() {
 }
 
 gluster_stop() {
-	mountpoint -q "$dir/gluster" && umount "$dir/gluster"
+	mountpoint -q "$dir/gluster" && { umount "$dir/gluster" 2>/dev/null || umount -l "$dir/gluster"; }
 	[ -e "$dir/brick" ] && {
 		gluster --mode=script volume stop "$gluster_volume" force >/dev/null
 		gluster --mode=script volume delete "$gluster_volume" >/dev/null
