@@ -130,6 +130,7 @@ static void move_cluster(struct conf_section *section, struct ddio_conf *conf)
 	conf->checksums = from->checksums;
 	conf->scrub_ns = from->scrub_ns;
 	conf->scrub_rate = from->scrub_rate;
+	conf->wire_checksums = from->wire_checksums;
 	conf->share = from->share;
 	from->cluster = NULL;
 	from->key_file = NULL;

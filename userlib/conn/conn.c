@@ -182,7 +182,9 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 	c->post.fn = on_post;
 	c->post.arg = c;
 	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
+	o->offered = DDIO_WIRE_FEATURES;
 	if (opts) {
+		o->offered &= opts->unsummed ? ~DDIO_FEATURE_SUMS : UINT64_MAX;
 		o->key = opts->key;
 		o->cluster = opts->cluster;
 	}
@@ -197,7 +199,7 @@ static int conn_fill_hello(struct ddio_conn *c, const struct ddio_msg_hello *hel
 
 	full.min_version = DDIO_WIRE_MIN_VERSION;
 	full.max_version = DDIO_WIRE_VERSION;
-	full.features = DDIO_WIRE_FEATURES;
+	full.features = o->offered;
 	ddio_env_random(c->env, full.nonce, sizeof(full.nonce));
 	snprintf(full.cluster, sizeof(full.cluster), "%s", o->cluster ? o->cluster : "");
 	return conn_opening_keep_hello(o, raw, ddio_put_hello(raw, sizeof(raw), &full));

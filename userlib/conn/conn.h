@@ -77,6 +77,7 @@ struct ddio_conn_ops {
  * @key: NULL or empty for none
  * @cluster: the cluster's name, checked against the peer's if both are given
  * @handshake_ns: bound on the opening exchange, 0 for 10 s
+ * @unsummed: messages have no checksums
  *
  * @key and @cluster must stay until the opening exchange is over or the connection is closed.
  */
@@ -84,6 +85,7 @@ struct ddio_conn_opts {
 	const struct ddio_key *key;
 	const char *cluster;
 	uint64_t handshake_ns;
+	bool unsummed;
 };
 
 /* @hello: role, reactor, rank and group are the user's to fill in; the rest is filled in here. */

@@ -29,6 +29,7 @@
 #define CONN_TX_IOV 512
 #define CONN_TX_BYTES (4u << 20) /* of one write */
 #define CONN_PREFIX_MAX 64
+#define CONN_SUM_LEN 4u /* CRC-32C of header and payload, behind them */
 #define CONN_LAST_WORDS_NS 1000000000ull
 #define CONN_OPENING_NS 10000000000ull
 #define CONN_WHY (DDIO_MAX_TEXT + DDIO_MAX_ADDR + 64)
@@ -107,6 +108,7 @@ struct conn_out {
  *	scratch memory, between turns @kept
  * @turn: bytes received in this turn
  * @have: @msg is the header of the message being received, which came at @since
+ * @sum: of what has come of it, if it is summed
  * @body: the rest of the message, @left bytes, goes to @iov, or nowhere if @niov is 0
  * @iov, @niov, @iov_off: what is left of the user's sink, or of @big
  * @big, @big_cap: memory for a payload too large for @buf; @big_iov: its part not yet filled
@@ -118,6 +120,7 @@ struct conn_in {
 	uint8_t *kept;
 	size_t head, tail, turn;
 	bool have, body, narrow;
+	uint32_t sum;
 	struct ddio_msg msg;
 	uint64_t since, left;
 	struct iovec *iov;
@@ -135,6 +138,7 @@ struct conn_in {
  * @hello_raw: HELLO as it was sent or received; NULL before that
  * @challenge_raw: the part of CHALLENGE that is signed
  * @bound_ns: bound on the exchange
+ * @offered: features
  */
 struct conn_opening {
 	const struct ddio_key *key;
@@ -143,6 +147,7 @@ struct conn_opening {
 	size_t hello_len;
 	uint8_t challenge_raw[CONN_CHALLENGE_SIGNED];
 	uint64_t bound_ns;
+	uint64_t offered;
 };
 
 /**
@@ -213,6 +218,18 @@ static inline bool conn_in_pending(const struct ddio_conn *c)
 static inline bool conn_charged_elsewhere(uint16_t opcode)
 {
 	return opcode >= DDIO_OP_COLL_DATA && opcode <= DDIO_OP_COLL_PIECE;
+}
+
+/*
+ * Returns how many bytes of checksum follow a message: none before both ends have agreed, and none behind a REFUSE, which
+ * may come before that and ends the connection anyway.
+ */
+static inline size_t conn_sum_len(const struct ddio_conn *c, uint16_t opcode)
+{
+	return c->features & DDIO_FEATURE_SUMS && opcode > DDIO_OP_CHALLENGE &&
+			       opcode != DDIO_OP_REFUSE
+		       ? CONN_SUM_LEN
+		       : 0;
 }
 
 /* opening.c */

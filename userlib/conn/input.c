@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/crc32c.h"
 #include "conn/conn_priv.h"
+#include "env/lines.h"
 
 /*
  * The body: the part of a message that does not stay in the buffer
@@ -73,9 +75,50 @@ static int body_advance(struct conn_in *in, size_t n)
 	return in->left && in->big ? big_grow(in) : 0;
 }
 
-/* Copies from the buffer to the sink: 0 or -ENOMEM. */
-static int body_copy(struct conn_in *in)
+/* Adds what has come of a message to its checksum. */
+static void sum_add(struct ddio_conn *c, const void *data, size_t len)
 {
+	if (conn_sum_len(c, c->in.msg.opcode))
+		c->in.sum = ddio_crc32c(c->in.sum, data, len);
+}
+
+/* The same of the first @len bytes that were read into the body's places. */
+static void sum_add_spans(struct ddio_conn *c, const struct iovec *v, size_t len)
+{
+	size_t part;
+
+	for (; len; v++, len -= part) {
+		part = v->iov_len < len ? v->iov_len : len;
+		sum_add(c, v->iov_base, part);
+	}
+}
+
+/* Takes the checksum from the buffer.  Returns false if the message differs: the connection is given up. */
+static bool sum_take(struct ddio_conn *c, struct conn_frame *f)
+{
+	struct conn_in *in = &c->in;
+	size_t len = conn_sum_len(c, in->msg.opcode), i;
+	const uint8_t *at = in->buf + in->head;
+	uint32_t sum = 0;
+
+	for (i = 0; i < len; i++)
+		sum |= (uint32_t)at[i] << 8 * i;
+	in->head += len;
+	if (!len || sum == in->sum)
+		return true;
+	ddio_env_log_caused(
+		c->env, DDIO_LOG_WARN,
+		"%s: a message (%s) does not match its checksum: the connection is given up",
+		c->peer, ddio_opcode_name(in->msg.opcode));
+	/* As one that breaks: it is made anew, and what was not answered is asked again. */
+	conn_fail(c, f, -ECONNRESET, "a message does not match its checksum");
+	return false;
+}
+
+/* Copies from the buffer to the sink: 0 or -ENOMEM. */
+static int body_copy(struct ddio_conn *c)
+{
+	struct conn_in *in = &c->in;
 	size_t have = in->tail - in->head, n, off;
 	const uint8_t *src;
 	int err = 0;
@@ -88,6 +131,7 @@ static int body_copy(struct conn_in *in)
 			n = n < off ? n : off;
 			memcpy((uint8_t *)in->iov->iov_base + in->iov_off, src, n);
 		}
+		sum_add(c, src, n);
 		in->head += n;
 		have -= n;
 		err = body_advance(in, n);
@@ -157,6 +201,8 @@ static bool header_take(struct ddio_conn *c, struct conn_frame *f)
 			    ddio_opcode_name(msg->opcode));
 		return false;
 	}
+	in->sum = 0;
+	sum_add(c, in->buf + in->head, DDIO_WIRE_HEADER_LEN);
 	in->head += DDIO_WIRE_HEADER_LEN;
 	in->have = true;
 	in->since = ddio_env_now(c->env);
@@ -183,6 +229,7 @@ static void bulk_begin(struct ddio_conn *c, struct conn_frame *f, size_t prefix_
 	int err;
 
 	memcpy(in->prefix, in->buf + in->head, prefix_len);
+	sum_add(c, in->prefix, prefix_len);
 	in->head += prefix_len;
 	in->left = in->msg.length - prefix_len;
 	in->narrow = in->left >= CONN_RX_LARGE;
@@ -250,12 +297,14 @@ static bool step(struct ddio_conn *c, struct conn_frame *f)
 {
 	struct conn_in *in = &c->in;
 	const uint8_t *payload;
-	size_t need;
+	size_t need, tail;
 
 	if (in->body) {
-		if (body_copy(in))
+		if (body_copy(c))
 			return no_memory(c, f);
-		if (!in->left)
+		if (in->left || in->tail - in->head < conn_sum_len(c, in->msg.opcode))
+			return false;
+		if (sum_take(c, f))
 			body_end(c, f);
 		return f->gone || !in->body;
 	}
@@ -269,13 +318,16 @@ static bool step(struct ddio_conn *c, struct conn_frame *f)
 		return true;
 	}
 	in->narrow = false;
-	if (in->msg.length > CONN_RX_CAP)
+	tail = conn_sum_len(c, in->msg.opcode);
+	if (in->msg.length + tail > CONN_RX_CAP)
 		return big_begin(c, f);
-	if (in->tail - in->head < in->msg.length)
+	if (in->tail - in->head < in->msg.length + tail)
 		return false;
 	payload = in->buf + in->head;
+	sum_add(c, payload, in->msg.length);
 	in->head += in->msg.length;
-	deliver(c, f, payload);
+	if (sum_take(c, f))
+		deliver(c, f, payload);
 	return true;
 }
 
@@ -405,6 +457,7 @@ static bool read_some(struct ddio_conn *c, struct conn_frame *f)
 	in->turn += n;
 	part = (size_t)n < body ? (size_t)n : body;
 	in->tail += n - part;
+	sum_add_spans(c, v, part);
 	if (part && body_advance(in, part))
 		return no_memory(c, f);
 	parse(c, f);

@@ -91,7 +91,7 @@ static bool challenge_ok(struct ddio_conn *c, struct conn_frame *f,
 			 const struct ddio_msg_challenge *x)
 {
 	if (x->version < DDIO_WIRE_MIN_VERSION || x->version > DDIO_WIRE_VERSION ||
-	    x->features & ~DDIO_WIRE_FEATURES)
+	    x->features & ~c->opening->offered)
 		conn_reject(c, f, DDIO_ST_VERSION,
 			    "the node chose version %u, features %#llx, which were not offered",
 			    x->version, (unsigned long long)x->features);
@@ -187,7 +187,7 @@ static void challenge(struct ddio_conn *c, struct conn_frame *f, const struct dd
 	c->version = hello->max_version < DDIO_WIRE_VERSION ? hello->max_version
 							    : DDIO_WIRE_VERSION;
 	x.version = c->version;
-	x.features = hello->features & DDIO_WIRE_FEATURES;
+	x.features = hello->features & o->offered;
 	c->features = x.features;
 	ddio_env_random(c->env, x.nonce, sizeof(x.nonce));
 	ddio_put_challenge(raw, sizeof(raw), &x);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/crc32c.h"
 #include "conn/conn_priv.h"
 
 static struct conn_seg *seg_at(const struct conn_out *o, uint32_t i)
@@ -153,27 +154,47 @@ static void seg_push_copied(struct conn_out *o, struct conn_chunk *chunk, size_t
 	}
 }
 
+static void put_sum(uint8_t *at, uint32_t sum)
+{
+	int i;
+
+	for (i = 0; i < (int)CONN_SUM_LEN; i++)
+		at[i] = (uint8_t)(sum >> 8 * i);
+}
+
 int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
 		  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
 {
 	struct conn_out *o = &c->out;
+	size_t sum_len = conn_sum_len(c, msg->opcode);
 	struct conn_chunk *chunk;
+	uint32_t sum = 0;
 	uint8_t *at;
 	int i;
 
-	if (ring_reserve(c, (uint32_t)n + 2))
+	if (ring_reserve(c, (uint32_t)n + 3))
 		return -ENOMEM;
-	chunk = chunk_for(c, DDIO_WIRE_HEADER_LEN + fixed_len);
+	chunk = chunk_for(c, DDIO_WIRE_HEADER_LEN + fixed_len + sum_len);
 	if (!chunk)
 		return -ENOMEM;
 	at = chunk->data + chunk->used;
 	ddio_put_header(at, msg);
 	if (fixed_len)
 		memcpy(at + DDIO_WIRE_HEADER_LEN, fixed, fixed_len);
+	if (sum_len)
+		sum = ddio_crc32c(0, at, DDIO_WIRE_HEADER_LEN + fixed_len);
 	seg_push_copied(o, chunk, DDIO_WIRE_HEADER_LEN + fixed_len);
-	for (i = 0; i < n; i++)
-		if (iov[i].iov_len)
-			seg_push(o, iov[i].iov_base, iov[i].iov_len, NULL);
+	for (i = 0; i < n; i++) {
+		if (!iov[i].iov_len)
+			continue;
+		if (sum_len)
+			sum = ddio_crc32c(sum, iov[i].iov_base, iov[i].iov_len);
+		seg_push(o, iov[i].iov_base, iov[i].iov_len, NULL);
+	}
+	if (sum_len) {
+		put_sum(chunk->data + chunk->used, sum);
+		seg_push_copied(o, chunk, sum_len);
+	}
 	/* Without bulk, the copied bytes are the message's last. */
 	if (send)
 		seg_at(o, o->tail - 1)->send = send;

@@ -161,6 +161,7 @@ void ddio_sim_compute(struct ddio_env *env, uint64_t ns);
  * @window: bytes that may be under way or unread on a stream
  * @chop: if not 0, a write takes between 1 and this many bytes, at random
  * @break_after: the stream that carries this process's byte of this number breaks, once; 0: none
+ * @flip_after: a bit of the process's byte of this number is turned, once; 0: none
  * @stall_after: from this byte on nothing that the process sends arrives; 0: never
  */
 struct ddio_sim_link {
@@ -169,6 +170,7 @@ struct ddio_sim_link {
 	uint64_t window;
 	uint64_t chop;
 	uint64_t break_after;
+	uint64_t flip_after;
 	uint64_t stall_after;
 };
 

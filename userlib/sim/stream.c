@@ -183,6 +183,17 @@ static void segment_fill(struct segment *seg, const struct iovec *iov)
 	}
 }
 
+/* Turns the bit that is to be turned, if it is one of these. */
+static void segment_flip(struct sim_stream *s, struct segment *seg)
+{
+	uint64_t at = s->proc->how.flip_after;
+
+	if (!at || at <= s->proc->sent || at - s->proc->sent > seg->len)
+		return;
+	seg->data[at - s->proc->sent - 1] ^= (uint8_t)(1u << at % 8);
+	s->proc->how.flip_after = 0;
+}
+
 static int stream_send(struct sim_stream *s, const struct iovec *iov, size_t len, bool end)
 {
 	struct ddio_sim_link *how = &s->proc->how;
@@ -200,6 +211,7 @@ static int stream_send(struct sim_stream *s, const struct iovec *iov, size_t len
 	seg->stalled = how->stall_after && s->proc->sent >= how->stall_after;
 	seg->len = len;
 	segment_fill(seg, iov);
+	segment_flip(s, seg);
 	sim_trace_bytes(s->sim, seg->data, len);
 	ddio_list_add(&seg->link, &s->peer->in);
 	s->peer->queued += len;

@@ -149,6 +149,9 @@ static inline void pair_accept(void *ctx, struct ddio_stream *stream)
 		ddio_conn_accept(p->iop.env, stream, NULL, &side_ops, &p->iop, &p->iop.conn), 0);
 }
 
+/* Of the connector. */
+static const struct ddio_conn_opts *pair_opts;
+
 static inline void pair_start(struct conn_pair *p, const struct ddio_sim_link *net)
 {
 	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT };
@@ -165,7 +168,7 @@ static inline void pair_start(struct conn_pair *p, const struct ddio_sim_link *n
 	}
 	CU_ASSERT_EQUAL_FATAL(
 		ddio_listen(p->iop.env, "127.0.0.1:7000", pair_accept, p, &p->listener), 0);
-	CU_ASSERT_EQUAL_FATAL(ddio_conn_connect(p->cp.env, "127.0.0.1:7000", &hello, NULL,
+	CU_ASSERT_EQUAL_FATAL(ddio_conn_connect(p->cp.env, "127.0.0.1:7000", &hello, pair_opts,
 						&side_ops, &p->cp, &p->cp.conn),
 			      0);
 }

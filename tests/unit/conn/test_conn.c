@@ -20,12 +20,12 @@ struct msg_shape {
  * struct traffic - one direction
  * @count: messages to be sent; @most: bytes of the largest bulk
  * @sent, @got: so far
- * @bad: messages that were not what they should be
+ * @bad: messages that were not what they should be, and were delivered (@wrong) or could not be sent
  * @early: senders told inside ddio_conn_send()
  */
 struct traffic {
 	uint64_t count, most, sent, got;
-	int bad, early, errs, closes;
+	int bad, wrong, early, errs, closes;
 	bool sending;
 	uint64_t told; /* tag of the next sender to be told */
 	struct ddio_conn **conn;
@@ -209,8 +209,10 @@ static int take_message(struct traffic *t, const struct ddio_msg *msg, const uin
 	bool sunk = s.opcode == DDIO_OP_COLL_DATA && t->pieces;
 
 	if (msg->tag != t->got || msg->opcode != s.opcode || msg->length != s.fixed + s.bulk ||
-	    !same(payload, s.fixed, t->got, 0) || (sunk && !sunk_right(t, t->got, &s)))
+	    !same(payload, s.fixed, t->got, 0) || (sunk && !sunk_right(t, t->got, &s))) {
 		t->bad++;
+		t->wrong++;
+	}
 	t->got++;
 	if (t->got == t->count && t->all)
 		t->all(t);
@@ -327,6 +329,100 @@ static void test_chopped(void)
 	net.chop = 13;
 	net.window = 40;
 	run_traffic(&net, 60, 2000);
+}
+
+/*
+ * Wrong bits
+ */
+enum { FLIPPED = 6, FLIPPED_MOST = 700 };
+
+/* Returns how many bytes a side sends of so many messages. */
+static uint64_t bytes_of(const struct traffic *t, uint64_t count)
+{
+	uint64_t tag, all = 0;
+
+	for (tag = 0; tag < count; tag++) {
+		struct msg_shape s = shape_of(t, tag);
+
+		all += DDIO_WIRE_HEADER_LEN + s.fixed + s.bulk + CONN_SUM_LEN;
+	}
+	return all;
+}
+
+/* Turns one bit of what one of the sides sends: nothing that it has changed may be delivered. */
+static void flip_one(uint64_t n)
+{
+	struct traffic cp[2], iop[2];
+	struct ddio_sim_link net;
+	struct conn_pair p;
+
+	pair_open(&p, NULL);
+	traffic_side(&p.cp, cp, FLIPPED, FLIPPED_MOST);
+	traffic_side(&p.iop, iop, FLIPPED, FLIPPED_MOST);
+	ddio_sim_link_default(&net);
+	if (n % 3 == 0)
+		net.chop = 1 + mix(n) % 100;
+	net.flip_after = 1 + mix(n + 5) % bytes_of(cp, FLIPPED);
+	ddio_sim_set_link(n % 2 ? p.cp.env : p.iop.env, &net);
+	pump(&cp[0]);
+	pump(&iop[0]);
+	ddio_sim_run_for(p.world, 10 * SECOND);
+	CU_ASSERT_EQUAL(cp[1].wrong + iop[1].wrong, 0);
+	CU_ASSERT((n % 2 ? iop : cp)[1].got < FLIPPED);
+	pair_end(&p);
+	free(cp[1].sink);
+	free(iop[1].sink);
+}
+
+static void test_flips(void)
+{
+	uint64_t n, most = ut_rounds(10000);
+
+	for (n = 0; n < most; n++)
+		flip_one(n);
+}
+
+/* Returns the number of the first byte of a payload that is no bulk. */
+static uint64_t payload_byte(const struct traffic *t)
+{
+	uint64_t tag, at = 1;
+
+	for (tag = 0; tag < t->count; tag++) {
+		struct msg_shape s = shape_of(t, tag);
+
+		at += DDIO_WIRE_HEADER_LEN;
+		if (s.opcode == DDIO_OP_PING && s.fixed)
+			return at;
+		at += s.fixed + s.bulk;
+	}
+	CU_FAIL("no payload");
+	return 0;
+}
+
+/* One end that wants none is enough; then a wrong bit of bulk comes through. */
+static void test_unsummed(void)
+{
+	const struct ddio_conn_opts opts = { .unsummed = true };
+	struct traffic cp[2], iop[2];
+	struct ddio_sim_link net;
+	struct conn_pair p;
+
+	pair_opts = &opts;
+	pair_open(&p, NULL);
+	pair_opts = NULL;
+	CU_ASSERT_EQUAL(ddio_conn_features(p.cp.conn) & DDIO_FEATURE_SUMS, 0);
+	traffic_side(&p.cp, cp, 40, FLIPPED_MOST);
+	traffic_side(&p.iop, iop, 40, FLIPPED_MOST);
+	ddio_sim_link_default(&net);
+	net.flip_after = payload_byte(cp);
+	ddio_sim_set_link(p.cp.env, &net);
+	pump(&cp[0]);
+	ddio_sim_run_for(p.world, 10 * SECOND);
+	CU_ASSERT_EQUAL(iop[1].got, 40);
+	CU_ASSERT_EQUAL(iop[1].wrong, 1);
+	pair_end(&p);
+	free(cp[1].sink);
+	free(iop[1].sink);
 }
 
 /*
@@ -575,8 +671,14 @@ static void test_charges(void)
 }
 
 static const struct ut_case traffic_cases[] = {
-	{ "plain", test_plain },     { "large", test_large }, { "small window", test_small_window },
-	{ "chopped", test_chopped }, { "TCP", test_tcp },     { NULL, NULL },
+	{ "plain", test_plain },
+	{ "large", test_large },
+	{ "small window", test_small_window },
+	{ "chopped", test_chopped },
+	{ "TCP", test_tcp },
+	{ "a bit is turned", test_flips },
+	{ "no checksums", test_unsummed },
+	{ NULL, NULL },
 };
 
 static const struct ut_case message_cases[] = {

@@ -118,6 +118,7 @@ void session_conn_opts(const struct ddio_session *s, struct ddio_conn_opts *opts
 	opts->key = &s->key;
 	opts->cluster = s->conf->cluster;
 	opts->handshake_ns = s->timeout_ns;
+	opts->unsummed = !s->conf->wire_checksums;
 }
 
 void session_watch(struct ddio_session *s)

@@ -110,7 +110,8 @@ static inline size_t raw_opening(uint8_t *to, size_t max)
 	struct ddio_msg_hello hello = { .min_version = 1,
 					.max_version = 1,
 					.role = DDIO_ROLE_CLIENT,
-					.features = DDIO_WIRE_FEATURES,
+					/* Checksums are ddio_conn's, which this end is not. */
+					.features = DDIO_WIRE_FEATURES & ~DDIO_FEATURE_SUMS,
 					.nonce = { 1 },
 					.cluster = "t" };
 	ssize_t len = ddio_put_hello(to + DDIO_WIRE_HEADER_LEN, max, &hello);
