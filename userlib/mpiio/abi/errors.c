@@ -8,7 +8,7 @@
 #include <string.h>
 #include "mpiio/abi/abi.h"
 
-#define CODES_MAX 128
+#define CODES_MAX 512
 
 static struct {
 	int class, code;
