@@ -8,6 +8,8 @@
  * request fails with EIO from then on.  SIGTERM, then or before, unmounts and ends; without a loss of power all is
  * kept.  A new process has the power again: it also has an empty page cache, which knows nothing of what was lost.
  *
+ * With POWERFS_SLOW in the environment, io_submit(2) waits until it has answered.
+ *
  * Files are read and written through the kernel's page cache, so that they can be mapped, but without its write-back:
  * each write comes here at once.  What is stored into a shared mapping comes with msync() or whenever the kernel likes.
  */
@@ -48,6 +50,13 @@ static void entry_of(const struct pfs_node *node, struct fuse_entry_param *e)
 					.attr_timeout = FOR_EVER,
 					.entry_timeout = FOR_EVER };
 	attr_of(node, &e->attr);
+}
+
+static void pfs_init(void *user, struct fuse_conn_info *conn)
+{
+	(void)user;
+	if (getenv("POWERFS_SLOW"))
+		conn->want &= ~(unsigned)FUSE_CAP_ASYNC_DIO;
 }
 
 static void pfs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -276,6 +285,7 @@ static void pfs_statfs(fuse_req_t req, fuse_ino_t ino)
 }
 
 static const struct fuse_lowlevel_ops ops = {
+	.init = pfs_init,
 	.lookup = pfs_lookup,
 	.getattr = pfs_getattr,
 	.setattr = pfs_setattr,
