@@ -24,7 +24,7 @@ static void test_changed(void)
 static void test_refused(void)
 {
 	static const char *const wrong[] = {
-		"cach=1",      "cache",	      "cache=",	    "cache=x",	"cache=-1",
+		"cash=1",      "cache",	      "cache=",	    "cache=x",	"cache=-1",
 		"cache=1+",    "cache=1x",    "=1",	    "cache= 1", "cache=nan",
 		"cache=1+2+3", "cache=1e300", "copy=1,,x=2"
 	};
