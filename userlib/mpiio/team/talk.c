@@ -53,7 +53,9 @@ struct team_talk *talk_new(void)
 {
 	struct team_talk *talk = malloc(sizeof(*talk));
 
-	return talk || atomic_flag_test_and_set(&spare_taken) ? talk : &spare;
+	if (!talk && !atomic_flag_test_and_set(&spare_taken))
+		talk = &spare;
+	return talk;
 }
 
 void talk_free(struct team_talk *talk)
