@@ -244,6 +244,7 @@ static inline void gen_fs_wrote(struct rnd *r, struct ddio_msg_fs_wrote *x)
 	x->end = rnd_below(r, DDIO_MAX_FILE + 1);
 	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_FS_WROTE_KILL_SUID);
 	x->base = rnd_below(r, 3);
+	x->sync = rnd_below(r, 2);
 	if (rnd_below(r, 2))
 		return;
 	x->flags |= DDIO_FS_WROTE_LEASED | (rnd_below(r, 2) ? DDIO_FS_WROTE_RETURN : 0);

@@ -171,6 +171,7 @@ struct ddio_msg_fs_wrote {
 	uint64_t lease, since; /* if LEASED */
 	struct timespec mtime; /* if LEASED */
 	uint64_t base;	       /* feature DENSE; 0: not said */
+	bool sync; /* feature SYNCED: the answer waits until all changes so far are durable */
 };
 #define DDIO_FS_WROTE_DATA 0x1u	     /* has, or is about to have, data on its disks */
 #define DDIO_FS_WROTE_TIMES 0x2u     /* modified now */

@@ -26,10 +26,11 @@
 #define DDIO_FEATURE_VIEW 0x200ull  /* COLL_START: parts may be views */
 #define DDIO_FEATURE_FAMILY \
 	0x400ull /* COLL_START: members whose views differ by a shift are told once */
-#define DDIO_FEATURE_LEASE 0x800ull  /* FS_LEASE, FS_RECALL; FS_WROTE by the holder of a lease */
-#define DDIO_FEATURE_LAST 0x1000ull  /* FS_READDIR with LAST */
-#define DDIO_FEATURE_AGAIN 0x2000ull /* FAN_AGAIN, COLL_AGAIN */
-#define DDIO_FEATURE_NEED 0x4000ull  /* COLL_START: members attach where they have something */
+#define DDIO_FEATURE_LEASE 0x800ull   /* FS_LEASE, FS_RECALL; FS_WROTE by the holder of a lease */
+#define DDIO_FEATURE_LAST 0x1000ull   /* FS_READDIR with LAST */
+#define DDIO_FEATURE_AGAIN 0x2000ull  /* FAN_AGAIN, COLL_AGAIN */
+#define DDIO_FEATURE_NEED 0x4000ull   /* COLL_START: members attach where they have something */
+#define DDIO_FEATURE_SYNCED 0x8000ull /* FS_WROTE that is answered when it is durable */
 #define DDIO_FEATURE_SHARE \
 	0x10000ull /* SHARE, SHARE_TAKEN, COLL_SLOTS, COLL_COPIED; COLL_START with NO_SHARE */
 #define DDIO_FEATURE_SCRUB 0x20000ull /* SCRUB */
@@ -39,7 +40,7 @@
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
-	 DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS)
+	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 

@@ -267,6 +267,8 @@ static const struct golden goldens[] = {
 	{ "fs_wrote", &fs_wrote_leased,
 	  "01debc9a78563412 02debc9a78563412 18000000 04debc9a78563412 05debc9a78563412 "
 	  "06debc9a78563412 07563412 03debc9a78563412" },
+	{ "fs_wrote", &fs_wrote_sync,
+	  "01debc9a78563412 02debc9a78563412 02000000 0000000000000000 0100000000000000" },
 	{ "fs_lease", &fs_lease, "01debc9a78563412 01000000" },
 	{ "fs_leased", &fs_leased,
 	  "01debc9a78563412 81debc9a78563412 82debc9a78563412 83debc9a78563412 "

@@ -60,6 +60,7 @@ enum request_state {
  * @fixed, @fixed_len: payload or fixed record
  * @feature, @plain_len: a connection without this feature (DDIO_FEATURE_*; 0: none is wanted) gets only so much of @fixed;
  *	0: it gets nothing, and the request ends with -EOPNOTSUPP
+ * @plain: it was last sent on such a connection
  * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
  * @bulk: bytes of @iov
  * @disk: number of the disk, of a request made by request_disk()
@@ -73,7 +74,7 @@ struct node_request {
 	enum request_state state;
 	uint32_t tag;
 	uint16_t opcode;
-	bool in, sending;
+	bool in, sending, plain;
 	const void *fixed;
 	void *fixed_alloc;
 	size_t fixed_len, plain_len;

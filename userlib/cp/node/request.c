@@ -78,11 +78,10 @@ static bool request_sends_bulk(const struct node_request *request)
 	return request->n && !request->in;
 }
 
-static size_t request_len(const struct lane *lane, const struct node_request *request)
+static size_t request_len(const struct lane *lane, struct node_request *request)
 {
-	bool plain = request->feature & ~ddio_conn_features(lane->conn);
-
-	return plain ? request->plain_len : request->fixed_len;
+	request->plain = request->feature & ~ddio_conn_features(lane->conn);
+	return request->plain ? request->plain_len : request->fixed_len;
 }
 
 static int request_send(struct lane *lane, struct node_request *request)

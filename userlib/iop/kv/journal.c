@@ -313,6 +313,7 @@ int kv_journal_append(struct kv_journal *j, const struct kv_map *map)
 	} while (n < 0 && errno == EINTR);
 	if (n == (ssize_t)len) {
 		j->size[j->at] += len;
+		j->fresh[j->at] = true;
 		j->seq++;
 		return 0;
 	}
@@ -334,10 +335,47 @@ int kv_journal_empty(struct kv_journal *j, int which)
 		return -errno;
 	j->size[which] = 0;
 	j->broken[which] = false;
+	j->fresh[which] = false;
+	atomic_store(&j->unsure[which], false);
 	return 0;
+}
+
+uint8_t kv_journal_fresh(const struct kv_journal *j)
+{
+	return (uint8_t)(j->fresh[0] | j->fresh[1] << 1);
+}
+
+void kv_journal_flushing(struct kv_journal *j)
+{
+	j->fresh[0] = false;
+	j->fresh[1] = false;
+}
+
+bool kv_journal_unsure(const struct kv_journal *j)
+{
+	return atomic_load(&j->unsure[0]) || atomic_load(&j->unsure[1]);
+}
+
+static int flush_each(struct kv_journal *j, uint8_t which, int (*flush)(int fd))
+{
+	int i, err = 0;
+
+	for (i = 0; i < 2; i++) {
+		if (!(which >> i & 1) || !flush(j->fd[i]))
+			continue;
+		err = -errno;
+		/* The kernel says it only once. */
+		atomic_store(&j->unsure[i], true);
+	}
+	return err;
+}
+
+int kv_journal_flush(struct kv_journal *j, uint8_t which)
+{
+	return flush_each(j, which, fdatasync);
 }
 
 int kv_journal_sync(struct kv_journal *j)
 {
-	return fsync(j->fd[0]) || fsync(j->fd[1]) ? -errno : 0;
+	return kv_journal_unsure(j) ? -EIO : flush_each(j, 3, fsync);
 }

@@ -10,6 +10,7 @@
 #ifndef DDIO_KV_JOURNAL_H
 #define DDIO_KV_JOURNAL_H
 
+#include <stdatomic.h>
 #include "iop/kv/map.h"
 
 #define KV_JOURNAL_HEAD 16
@@ -24,6 +25,8 @@
  * @buf: the last record, kept for its memory
  * @torn: bytes after the last record that was replayed; @beyond: whole records among them
  * @broken: a partial record at its end could not be cut off: nothing may be appended
+ * @fresh: it has records that no flush was begun for
+ * @unsure: a flush has failed: what it holds may be lost, whatever a later flush says, until it is emptied
  */
 struct kv_journal {
 	int fd[2];
@@ -33,7 +36,8 @@ struct kv_journal {
 	uint64_t seq;
 	uint8_t *buf;
 	size_t cap;
-	bool broken[2];
+	bool broken[2], fresh[2];
+	atomic_bool unsure[2];
 };
 
 /* The directory must exist.  Returns 0 or -errno. */
@@ -56,8 +60,16 @@ int kv_journal_append(struct kv_journal *j, const struct kv_map *map);
 void kv_journal_turn(struct kv_journal *j);
 /* The contents of journal @which have been committed. */
 int kv_journal_empty(struct kv_journal *j, int which);
-/* Blocks until both files are on stable storage. */
+/* Blocks until both files are on stable storage; fails if a flush has failed before. */
 int kv_journal_sync(struct kv_journal *j);
+/* Returns bits: the journals that have records for which no flush was begun. */
+uint8_t kv_journal_fresh(const struct kv_journal *j);
+/* A flush of all fresh ones begins. */
+void kv_journal_flushing(struct kv_journal *j);
+/* Blocks until the records of the journals @which are on stable storage.  Any thread. */
+int kv_journal_flush(struct kv_journal *j, uint8_t which);
+/* Returns true if records may be lost, since a flush has failed. */
+bool kv_journal_unsure(const struct kv_journal *j);
 
 /*
  * The bytes of a record; pure.

@@ -90,8 +90,7 @@ static int kv_replay(struct kv *kv, bool sync)
 
 /*
  * Which changes are in LMDB is not known.  The journals may be older than LMDB, since emptying them is not flushed, and
- * to write their changes again would undo younger ones.  What somebody has synced is in LMDB.  So they are kept, but not
- * replayed, and numbers start afresh.
+ * to write their changes again would undo younger ones.  So they are kept, but not replayed, and numbers start afresh.
  */
 static int kv_renumber(struct kv *kv, bool sync)
 {
@@ -101,7 +100,7 @@ static int kv_renumber(struct kv *kv, bool sync)
 	ddio_env_log(
 		kv->env, DDIO_LOG_ERR,
 		"%s: which changes of the journals are in the records is not known any more: those "
-		"of the last second that nobody had synced may be lost; the journals are kept in "
+		"of the last second may be lost; the journals are kept in "
 		"journal.*.damaged; run 'ddio fsck'",
 		kv->db.dir);
 	ret = kv_journal_set_aside(&kv->journal, kv->db.dir);
@@ -202,6 +201,7 @@ int kv_open(struct ddio_env *env, const struct kv_opts *opts, struct kv **result
 	if (ret)
 		goto close_db;
 	committer_init(&kv->committer, env, &kv->db, NULL, &kv_committer_ops, kv);
+	kv_flush_init(kv, opts->sync);
 	*result = kv;
 	return 0;
 
@@ -222,7 +222,8 @@ void kv_close(struct kv *kv)
 	if (!kv)
 		return;
 	ddio_timer_cancel(kv->env, &kv->timer);
-	if (bug_on(kv->committer.active, "%s: closed during a commit", kv->db.dir))
+	if (bug_on(kv->committer.active || kv->flush.active, "%s: closed during a commit",
+		   kv->db.dir))
 		return;
 	kv_map_clear(&kv->change);
 	kv_map_clear(&kv->active);

@@ -65,8 +65,10 @@ void kv_adds(struct kv *kv);
 int kv_end(struct kv *kv);
 void kv_abort(struct kv *kv);
 
-/* Makes all changes so far durable.  Not within a change.  @commit may be NULL. */
+/* Writes all changes so far to LMDB, which makes them durable.  Not within a change.  @commit may be NULL. */
 void kv_commit(struct kv *kv, struct commit *commit);
+/* Makes all changes so far durable, in LMDB or in the journals, whichever comes first.  Not within a change. */
+void kv_flush(struct kv *kv, struct commit *commit);
 /* Returns true if nothing waits to be committed. */
 bool kv_clean(const struct kv *kv);
 /* Tells what the records take. */

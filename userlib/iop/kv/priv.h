@@ -16,6 +16,20 @@
 #define KV_FULL_BYTES (32u << 20)
 
 /**
+ * struct kv_flush - flushes of the journals
+ * @waiting, @running: struct commit of the next one and of that under way
+ * @which: bits: the journals that it is for
+ */
+struct kv_flush {
+	struct ddio_list waiting, running;
+	struct ddio_offload job;
+	struct ddio_post post;
+	bool active;
+	uint8_t which;
+	int err;
+};
+
+/**
  * struct kv - the store
  * @change, @active, @sealed: the layers in memory
  * @own: number of the store's own database
@@ -27,13 +41,14 @@
  * @lost: the opening has found that changes or records are missing; @unnumbered: and which changes are in LMDB, is not
  *	known any more
  * @timer: begins a commit by itself
+ * @sync: what is committed or flushed reaches stable storage
  */
 struct kv {
 	struct ddio_env *env;
 	struct lmdb db;
 	struct kv_journal journal;
 	struct kv_map change, active, sealed;
-	bool changing, adds, bare, sealed_bare, lost, unnumbered;
+	bool changing, adds, bare, sealed_bare, lost, unnumbered, sync;
 	uint8_t own;
 	uint64_t committed, sealing;
 	int sealed_journal;
@@ -41,6 +56,7 @@ struct kv {
 	size_t cap;
 	struct ddio_timer timer;
 	struct committer committer;
+	struct kv_flush flush;
 };
 
 /* lmdb.c: reads kv->committed. */
@@ -57,6 +73,9 @@ int kv_write(struct kv *kv, MDB_txn *txn, const struct kv_map *map, uint64_t seq
 
 /* lmdb.c: the same in several transactions of a few records.  Both journals must have all of @map. */
 int kv_write_parts(struct kv *kv, const struct kv_map *map, uint64_t seq);
+
+/* flush.c */
+void kv_flush_init(struct kv *kv, bool sync);
 
 /* commit.c */
 extern const struct committer_ops kv_committer_ops;

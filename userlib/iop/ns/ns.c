@@ -186,6 +186,11 @@ void ns_commit(struct ns *ns, struct commit *commit)
 	kv_commit(ns->kv, commit);
 }
 
+void ns_flush(struct ns *ns, struct commit *commit)
+{
+	kv_flush(ns->kv, commit);
+}
+
 struct lmdb_left ns_left(const struct ns *ns)
 {
 	return kv_left(ns->kv);

@@ -45,6 +45,8 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **ns, ch
 /* No commit may be under way, and creating files may begin one: commit last and wait for it. */
 void ns_close(struct ns *ns);
 void ns_commit(struct ns *ns, struct commit *commit);
+/* The same, but what is durable may be in the journals alone. */
+void ns_flush(struct ns *ns, struct commit *commit);
 /* Tells what the records take. */
 struct lmdb_left ns_left(const struct ns *ns);
 /* Returns true if commits are falling behind: whoever makes changes should wait for one. */

@@ -123,7 +123,7 @@ int serve_fs_wrote(struct server_request *req, const void *payload)
 	err = ns_wrote(fs_ns(req), &x, &inode);
 	if (x.flags & DDIO_FS_WROTE_RETURN)
 		fs_lease_end(req, x.ino, x.lease);
-	return fs_reply_attr(req, err, &inode, "extending a file");
+	return fs_reply_attr_when(req, err, &inode, x.sync, "extending a file");
 }
 
 bool fs_end_is_locked(const struct server_request *req, uint64_t ino)
@@ -183,7 +183,7 @@ int serve_fs_sync(struct server_request *req, const void *payload)
 {
 	(void)payload;
 	req->commit.done = synced;
-	ns_commit(fs_ns(req), &req->commit);
+	ns_flush(fs_ns(req), &req->commit);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
 
-/* A reply that waits for a commit. */
+/* A reply that waits until the changes are durable, or, as long as commits fall behind or room is short, committed. */
 struct fs_late {
 	size_t len;
 	uint8_t bytes[];
@@ -23,6 +23,8 @@ static void late_committed(struct commit *commit, int err)
 
 static void reply_late(struct server_request *req, const void *buf, size_t len)
 {
+	void (*commit)(struct ns * ns, struct commit * commit) = ns_full(fs_ns(req)) ? ns_commit
+										     : ns_flush;
 	struct fs_late *late = malloc(sizeof(*late) + len);
 
 	if (!late) {
@@ -35,7 +37,7 @@ static void reply_late(struct server_request *req, const void *buf, size_t len)
 	free(req->data);
 	req->data = late;
 	req->commit.done = late_committed;
-	ns_commit(fs_ns(req), &req->commit);
+	commit(fs_ns(req), &req->commit);
 }
 
 void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durable)
@@ -61,7 +63,8 @@ int fs_reply_empty(struct server_request *req, int err, const char *what)
 	return 0;
 }
 
-int fs_reply_attr(struct server_request *req, int err, struct inode *inode, const char *what)
+int fs_reply_attr_when(struct server_request *req, int err, struct inode *inode, bool durable,
+		       const char *what)
 {
 	struct ddio_msg_fs_attr x;
 
@@ -69,10 +72,15 @@ int fs_reply_attr(struct server_request *req, int err, struct inode *inode, cons
 		server_fail_errno(req, err, what);
 	} else {
 		inode_attr(inode, &x.attr);
-		FS_REPLY(req, fs_attr, &x, false);
+		FS_REPLY(req, fs_attr, &x, durable);
 	}
 	inode_free(inode);
 	return 0;
+}
+
+int fs_reply_attr(struct server_request *req, int err, struct inode *inode, const char *what)
+{
+	return fs_reply_attr_when(req, err, inode, false, what);
 }
 
 /* Removed objects do not come back, so the name must not either. */

@@ -51,6 +51,9 @@ bool fs_left_waits(const struct server_request *req, const struct ns_left *left)
 int fs_reply_empty(struct server_request *req, int err, const char *what);
 /* Replies with the attributes of @inode, which it frees; or with the error. */
 int fs_reply_attr(struct server_request *req, int err, struct inode *inode, const char *what);
+/* The same; @durable: when all changes so far survive the machine's death. */
+int fs_reply_attr_when(struct server_request *req, int err, struct inode *inode, bool durable,
+		       const char *what);
 /* Replies with what the client must remove, which it frees; or with the error. */
 int fs_reply_left(struct server_request *req, int err, struct ns_left *left, const char *what);
 /* Inode numbers have run out until the commit that is under way has brought new ones: calls @fn then,

@@ -170,7 +170,7 @@ int serve_obj_sync(struct server_request *req, const void *payload)
 	if (reactor->iop->ns && !reactor->index) {
 		req->pending++;
 		req->commit.done = sync_names_committed;
-		ns_commit(reactor->iop->ns, &req->commit);
+		ns_flush(reactor->iop->ns, &req->commit);
 	}
 	sync_one_less(req);
 	return 0;

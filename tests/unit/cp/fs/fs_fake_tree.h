@@ -75,7 +75,7 @@ struct fake_names {
 	uint64_t forks, boot, change, next;
 	bool known, late, deaf, mute, old;
 	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
-	uint32_t attaches, detaches, told, gone, releases;
+	uint32_t attaches, detaches, told, gone, releases, synced;
 	struct fake_inode inode[FAKE_INODES];
 	struct fake_name names[FAKE_NAMES];
 	struct fake_done done[FAKE_DONE];
@@ -351,6 +351,7 @@ static inline void fake_wrote(struct fake_names *k, const void *p, size_t len,
 		a->status = DDIO_ST_NOT_FOUND;
 		return;
 	}
+	k->synced += x.sync;
 	if (x.flags & DDIO_FS_WROTE_DATA)
 		n->bare = false;
 	if (x.end > n->attr.size)

@@ -227,8 +227,9 @@ static void sync_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct sync_job *sj = ddio_container_of(waiter, struct sync_job, waiter);
 
-	if (error->err) {
+	if (error->err)
 		fsc_error_set(&sj->error, error->err, error->text);
+	if (error->err || waiter->sync) {
 		sync_end(sj);
 		return;
 	}
@@ -244,6 +245,7 @@ static void sync_run(struct fsc_job *job)
 
 	sj->left = 2;
 	sj->waiter.fn = sync_told;
+	sj->waiter.sync = true;
 	fsc_inode_flush(inode, &sj->waiter);
 	if (inode->syncing)
 		ddio_list_add(&sj->link, &inode->syncs);

@@ -21,11 +21,14 @@ static void tell_begin(struct fsc_inode *inode);
 static void tell_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct fsc_tell *tell = ddio_container_of(ask, struct fsc_tell, ask);
+	struct fsc_inode *inode = ddio_container_of(tell, struct fsc_inode, tell);
 	struct ddio_msg_fs_attr x;
 
 	tell->replied = reply->len && !ddio_get_fs_attr(reply->payload, reply->len, &x);
 	if (tell->replied)
 		tell->attr = x.attr;
+	tell->synced = fsc_ask_synced(ask);
+	tell->lost = tell->synced && fsc_ask_lost(ask, inode->ino, NULL);
 }
 
 static void tell_done(struct fsc_ask *ask)
@@ -34,7 +37,7 @@ static void tell_done(struct fsc_ask *ask)
 	struct fsc_inode *inode = ddio_container_of(tell, struct fsc_inode, tell);
 	const struct ddio_fs_attr attr = tell->attr;
 	struct fsc_error error = ask->error;
-	bool replied = !error.err && tell->replied;
+	bool replied = !error.err && tell->replied, synced = !error.err && tell->synced;
 	struct ddio_list riding;
 	struct fsc_waiter *waiter;
 
@@ -44,6 +47,9 @@ static void tell_done(struct fsc_ask *ask)
 		fsc_lease_told(inode, tell->pend, error.err);
 	if (replied)
 		fsc_inode_learn(inode, &attr, ask->meta);
+	/* Each open file has yet to hear of it. */
+	if (tell->lost)
+		inode->losses++;
 	if (error.err)
 		inode->sparse = true;
 	if (error.err == -ENOENT || error.err == -ESTALE)
@@ -58,6 +64,7 @@ static void tell_done(struct fsc_ask *ask)
 		waiter = ddio_list_first(&riding, struct fsc_waiter, link);
 		ddio_list_del(&waiter->link);
 		waiter->attr = replied && !waiter->late ? &attr : NULL;
+		waiter->sync = waiter->sync && synced && !waiter->late;
 		waiter->fn(waiter, &error);
 	}
 	fsc_error_free(&error);
@@ -97,6 +104,16 @@ static bool tell_whole(const struct fsc_inode *inode)
 	return !inode->sparse && !inode->tail;
 }
 
+/* What a name server without the features understands. */
+static size_t tell_plain_len(const struct ddio_msg_fs_wrote *msg)
+{
+	struct ddio_msg_fs_wrote plain = *msg;
+
+	plain.base = 0;
+	plain.sync = false;
+	return (size_t)ddio_put_fs_wrote(NULL, 0, &plain);
+}
+
 static void tell_begin(struct fsc_inode *inode)
 {
 	struct fsc_tell *tell = &inode->tell;
@@ -105,9 +122,12 @@ static void tell_begin(struct fsc_inode *inode)
 	ssize_t len;
 
 	msg.base = tell_whole(inode) ? inode->change : 0;
+	/* Nobody else is to wait until it is durable. */
+	msg.sync = true;
 	inode->sparse = false;
 	ddio_list_for_each_entry(waiter, &tell->queued, link) {
 		msg.flags |= waiter->flags;
+		msg.sync = msg.sync && waiter->sync;
 		if (waiter->end > msg.end)
 			msg.end = waiter->end;
 	}
@@ -124,11 +144,14 @@ static void tell_begin(struct fsc_inode *inode)
 	tell->busy = true;
 	atomic_fetch_add(&inode->fs->tells, 1);
 	tell->replied = false;
+	tell->synced = false;
+	tell->lost = false;
 	len = ddio_put_fs_wrote(tell->payload, sizeof(tell->payload), &msg);
 	fsc_ask_init(&tell->ask, inode->r, DDIO_OP_FS_WROTE, tell->payload, (size_t)len, tell_done);
 	tell->ask.take = tell_take;
-	tell->ask.feature = DDIO_FEATURE_DENSE;
-	tell->ask.plain_len = (size_t)len - (msg.base ? sizeof(msg.base) : 0);
+	tell->ask.durable = msg.sync;
+	tell->ask.feature = DDIO_FEATURE_DENSE | (msg.sync ? DDIO_FEATURE_SYNCED : 0);
+	tell->ask.plain_len = tell_plain_len(&msg);
 	fsc_ask(&tell->ask);
 }
 
@@ -171,6 +194,7 @@ void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter)
 		waiter->late = true;
 		ddio_list_add(&waiter->link, &inode->tell.riding);
 	} else {
+		waiter->sync = false;
 		waiter->fn(waiter, &none);
 	}
 }

@@ -16,13 +16,14 @@ struct fsc_inode;
  * @flags: DDIO_FS_WROTE_*
  * @whole: nothing was changed but that all bytes from @from to @end were written, or nothing at all
  * @late: it came when the request that serves it was under way
+ * @sync: the name server is to answer when all is durable; while @fn is called: it has
  * @attr: while @fn is called: what the name server answered to a request sent after the waiter came; or NULL
  */
 struct fsc_waiter {
 	struct ddio_list link;
 	uint64_t from, end;
 	uint32_t flags;
-	bool whole, late;
+	bool whole, late, sync;
 	const struct ddio_fs_attr *attr;
 	void (*fn)(struct fsc_waiter *waiter, const struct fsc_error *error);
 };
@@ -32,19 +33,20 @@ struct fsc_waiter {
  * @riding: struct fsc_waiter: those whom the request under way serves
  * @queued: those whom the next one will serve
  * @leased: it also says what was done under the lease, up to @pend
+ * @synced: and it is durable; @lost: some of what was answered before may be lost, and nobody had been told
  */
 struct fsc_tell {
 	struct fsc_ask ask;
 	struct ddio_list riding, queued;
 	struct ddio_fs_attr attr;
-	bool busy, replied, leased;
+	bool busy, replied, leased, synced, lost;
 	uint64_t pend;
 	uint8_t payload[64];
 };
 
 /* Tells what @waiter says, whose end, flags, fn and, if it is whole, from are filled in. */
 void fsc_inode_tell(struct fsc_inode *inode, struct fsc_waiter *waiter);
-/* Tells of everything that was written; @waiter's fn is called at once if there is nothing to tell. */
+/* Tells of everything that was written; @waiter's fn is called at once if there is nothing to tell.  Its sync is filled in. */
 void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter);
 /* Tells that the file is about to have data for the first time; due before the first byte is written. */
 void fsc_inode_mark_has_data(struct fsc_inode *inode, struct fsc_waiter *waiter,

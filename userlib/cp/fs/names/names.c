@@ -239,12 +239,17 @@ static void names_sync_quietly(struct ddio_fs *fs, uint64_t clock)
 	fsc_ask(&qs->ask);
 }
 
+bool fsc_ask_synced(const struct fsc_ask *ask)
+{
+	return ask->opcode == DDIO_OP_FS_SYNC || (ask->durable && !ask->request.plain);
+}
+
 static void names_answered(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct ddio_fs *fs = ask->home->fs;
 	struct fsc_unsynced *u = &fs->names->unsynced;
 
-	if (ask->opcode == DDIO_OP_FS_SYNC)
+	if (fsc_ask_synced(ask))
 		fsc_unsynced_durable(u, ask->answered);
 	else
 		fsc_unsynced_changed(u, ask, reply);
@@ -252,9 +257,14 @@ static void names_answered(struct fsc_ask *ask, const struct reply *reply)
 		names_sync_quietly(fs, u->clock);
 }
 
+bool fsc_ask_lost(struct fsc_ask *ask, uint64_t ino, uint64_t *seen)
+{
+	return fsc_unsynced_tell(&ask->home->fs->names->unsynced, ino, seen);
+}
+
 void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino, uint64_t *seen)
 {
-	if (fsc_unsynced_tell(&ask->home->fs->names->unsynced, ino, seen))
+	if (fsc_ask_lost(ask, ino, seen))
 		fsc_error_set(&ask->error, -EIO,
 			      "the name server's machine went down: changes of names, sizes and "
 			      "attributes that were not synced may be lost");

@@ -16,11 +16,12 @@
  * @opcode, @fixed, @len: the message; @fixed stays the caller's
  * @feature, @plain_len: as of struct node_request
  * @numbered: it begins with a struct ddio_fs_seq, and must not be carried out twice
+ * @durable: with @feature, a success says that this change and all that were answered before are durable
  * @about: the only directory whose attributes it may change, if it changes any; 0: any directory
  * @name: FS_MAKE, FS_UNLINK: the name, by fsc_ahead_name()
  * @sent: when it was last sent, by the clock of dirattr.h; @sent_ns: by the reactor's
  * @meta: struct ddio_fs.meta then
- * @answered: FS_SYNC: the changes that were answered when it was last sent, by struct fsc_unsynced.clock
+ * @answered: the changes that were answered when it was last sent, by struct fsc_unsynced.clock
  * @cancelled: no one waits for it, so it is not made again; in done(): nor is it known whether it was
  *	carried out
  * @take: called with the reply of a success, on reactor 0, before done(); an error that it sets counts;
@@ -32,7 +33,7 @@ struct fsc_ask {
 	struct ddio_post post;
 	struct fsc_reactor *home;
 	uint16_t opcode;
-	bool numbered, cancelled;
+	bool numbered, cancelled, durable;
 	uint64_t seq, about, name, sent, sent_ns, meta, answered;
 	void *fixed;
 	size_t len, plain_len;
@@ -52,7 +53,11 @@ void fsc_ask(struct fsc_ask *ask);
  * again.
  */
 bool fsc_ask_cancel(struct fsc_ask *ask);
-/* For take() of FS_SYNC: fails if a change of the inode, of any (@ino 0), may be lost, as fsc_unsynced_tell() says. */
+/* For take(): is what was answered so far durable now? */
+bool fsc_ask_synced(const struct fsc_ask *ask);
+/* For take() if it is: may a change of the inode, of any (@ino 0), be lost, as fsc_unsynced_tell() says? */
+bool fsc_ask_lost(struct fsc_ask *ask, uint64_t ino, uint64_t *seen);
+/* The same; fails if so. */
 void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino, uint64_t *seen);
 /* For take(): the reply cannot be decoded. */
 void fsc_ask_malformed(struct fsc_ask *ask);
