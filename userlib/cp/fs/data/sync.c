@@ -246,11 +246,12 @@ static void sync_run(struct fsc_job *job)
 	sj->left = 2;
 	sj->waiter.fn = sync_told;
 	sj->waiter.sync = true;
-	fsc_inode_flush(inode, &sj->waiter);
+	/* The disks take longer: what is dirty is written first. */
 	if (inode->syncing)
 		ddio_list_add(&sj->link, &inode->syncs);
 	else
 		sync_disks(sj);
+	fsc_inode_flush(inode, &sj->waiter);
 }
 
 void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
