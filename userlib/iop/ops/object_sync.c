@@ -170,7 +170,11 @@ int serve_obj_sync(struct server_request *req, const void *payload)
 	if (reactor->iop->ns && !reactor->index) {
 		req->pending++;
 		req->commit.done = sync_names_committed;
-		ns_flush(reactor->iop->ns, &req->commit);
+		/* A check that follows a sync of all reads what is committed. */
+		if (req->obj.flags & DDIO_OBJ_ALL)
+			ns_commit(reactor->iop->ns, &req->commit);
+		else
+			ns_flush(reactor->iop->ns, &req->commit);
 	}
 	sync_one_less(req);
 	return 0;

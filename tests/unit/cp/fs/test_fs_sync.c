@@ -64,7 +64,7 @@ static void in_the_journal(void)
 	die(&p, "image", "second");
 	CU_ASSERT_EQUAL(size_of(&p, m), 2 * LEN);
 	FS_OK(m, ddio_fs_sync, p.a);
-	/* What is changed afterwards is not. */
+	/* A change that comes afterwards is lost. */
 	image(&p);
 	append(&p, m);
 	FS_OK(m, ddio_fs_sync, p.a);
@@ -147,8 +147,8 @@ struct counted {
 
 static struct counted counts(const struct fs_world *w)
 {
-	return (struct counted){ w->names.count[DDIO_OP_FS_WROTE],
-				 w->names.count[DDIO_OP_FS_SYNC], w->names.synced };
+	return (struct counted){ w->names.count[DDIO_OP_FS_WROTE], w->names.count[DDIO_OP_FS_SYNC],
+				 w->names.synced };
 }
 
 /* Since @from: FS_WROTE, those of them that sync, FS_SYNC. */

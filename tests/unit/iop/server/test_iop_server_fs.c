@@ -2,6 +2,7 @@
 /* Requests of mounts as they arrive over a connection. */
 #include <errno.h>
 #include "conn/conn_priv.h"
+#include "iop/kv/priv.h"
 #include "iop/ns/priv.h"
 #include "tests/unit/iop/server/server_world.h"
 
@@ -237,7 +238,13 @@ static void open_files_and_removal(void)
 	sw_free(sw);
 }
 
-/* Makes a file with data and removes its name.  Returns true if it is in LMDB, when that is answered, that it has none. */
+/* Returns true if all changes are in LMDB, or in a journal that has been flushed. */
+static bool durable(const struct sw *sw)
+{
+	return kv_clean(sw->iop->ns->kv) || !kv_journal_fresh(&sw->iop->ns->kv->journal);
+}
+
+/* Makes a file with data and removes its name.  Returns true if it is durable, when that is answered, that it has none. */
 static bool unlinked_durably(struct sw *sw, struct sc *c)
 {
 	struct ddio_msg_fs_name name = { .parent = DDIO_FS_ROOT, .name = "f" };
@@ -249,7 +256,7 @@ static bool unlinked_durably(struct sw *sw, struct sc *c)
 	CU_ASSERT_EQUAL(SC_CALL(c, FS_WROTE, fs_wrote, &wrote), DDIO_ST_OK);
 	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_UNLINK, fs_name, &name), DDIO_ST_OK);
 	CU_ASSERT_TRUE(unlinked_left(c));
-	return kv_clean(sw->iop->ns->kv);
+	return durable(sw);
 }
 
 /* An unlink is answered before it is durable to a client that syncs before it removes data, and only to such a client. */
@@ -257,10 +264,15 @@ static void unlink_and_durability(void)
 {
 	struct sw *sw = sw_new(NULL);
 	struct sc *c = mount(sw, 1);
+	const struct ddio_msg_obj all = { .flags = DDIO_OBJ_ALL };
 	struct client *client;
 
 	CU_ASSERT_FALSE(unlinked_durably(sw, c));
 	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_SYNC, NULL, 0, NULL, 0), DDIO_ST_OK);
+	CU_ASSERT_TRUE(durable(sw));
+	/* What a check reads is in LMDB. */
+	CU_ASSERT_FALSE(kv_clean(sw->iop->ns->kv));
+	CU_ASSERT_EQUAL(SC_CALL(c, OBJ_SYNC, obj, &all), DDIO_ST_OK);
 	CU_ASSERT_TRUE(kv_clean(sw->iop->ns->kv));
 	ddio_list_for_each_entry(client, &sw->iop->reactors[0].clients, link)
 		client->conn->features &= ~DDIO_FEATURE_LATER;
@@ -448,7 +460,8 @@ static void others_are_served_during_a_check(void)
 		snprintf(name, sizeof(name), "f%d", i);
 		CU_ASSERT_EQUAL_FATAL(make(c, DDIO_FS_ROOT, name, S_IFREG | 0644, 0, &opened), 0);
 	}
-	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_SYNC, NULL, 0, NULL, 0), DDIO_ST_OK);
+	/* They are committed by themselves. */
+	sw_run(sw, 3000 * MS);
 	asked = c->replies;
 	send_check(gone);
 	send_check(other);
