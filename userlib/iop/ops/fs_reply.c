@@ -4,7 +4,10 @@
 #include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
 
-/* A reply that waits until the changes are durable, or, as long as commits fall behind or room is short, committed. */
+/*
+ * A reply that waits until the changes are durable; or committed, if commits fall behind or room is short, or if who asks is no
+ * mount.
+ */
 struct fs_late {
 	size_t len;
 	uint8_t bytes[];
@@ -23,8 +26,7 @@ static void late_committed(struct commit *commit, int err)
 
 static void reply_late(struct server_request *req, const void *buf, size_t len)
 {
-	void (*commit)(struct ns * ns, struct commit * commit) = ns_full(fs_ns(req)) ? ns_commit
-										     : ns_flush;
+	bool flush = fs_mount(req) && !ns_full(fs_ns(req));
 	struct fs_late *late = malloc(sizeof(*late) + len);
 
 	if (!late) {
@@ -37,7 +39,7 @@ static void reply_late(struct server_request *req, const void *buf, size_t len)
 	free(req->data);
 	req->data = late;
 	req->commit.done = late_committed;
-	commit(fs_ns(req), &req->commit);
+	(flush ? ns_flush : ns_commit)(fs_ns(req), &req->commit);
 }
 
 void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durable)

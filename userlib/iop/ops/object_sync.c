@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/ns/ns.h"
+#include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
 #include "iop/ops/object.h"
 
@@ -171,7 +172,7 @@ int serve_obj_sync(struct server_request *req, const void *payload)
 		req->pending++;
 		req->commit.done = sync_names_committed;
 		/* A check that follows a sync of all reads what is committed. */
-		if (req->obj.flags & DDIO_OBJ_ALL)
+		if (req->obj.flags & DDIO_OBJ_ALL || !fs_mount(req))
 			ns_commit(reactor->iop->ns, &req->commit);
 		else
 			ns_flush(reactor->iop->ns, &req->commit);
