@@ -5,8 +5,8 @@
 #include "iop/ops/handlers.h"
 
 /*
- * A reply that waits until the changes are durable; or committed, if commits fall behind or room is short, or if who asks is no
- * mount.
+ * A reply that waits until the changes are durable; or committed, if commits fall behind or room is short, or if what asks is
+ * not FS_WROTE.
  */
 struct fs_late {
 	size_t len;
@@ -26,7 +26,7 @@ static void late_committed(struct commit *commit, int err)
 
 static void reply_late(struct server_request *req, const void *buf, size_t len)
 {
-	bool flush = fs_mount(req) && !ns_full(fs_ns(req));
+	bool flush = req->msg.opcode == DDIO_OP_FS_WROTE && !ns_full(fs_ns(req));
 	struct fs_late *late = malloc(sizeof(*late) + len);
 
 	if (!late) {
