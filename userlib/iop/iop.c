@@ -2,6 +2,7 @@
 /* The I/O processor's entrance: puts the server and the services together. */
 #include "iop/coll/service.h"
 #include "iop/iop.h"
+#include "iop/ns/ns.h"
 #include "iop/ops/service.h"
 #include "iop/scrub/service.h"
 #include "iop/server/server.h"
@@ -51,6 +52,18 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 const char *ddio_iop_addr(const struct ddio_iop *iop)
 {
 	return server_addr(iop);
+}
+
+/**
+ * ddio_iop_flushed - what a loss of power leaves of a journal of the name space
+ * @iop: the node, in the simulated world
+ * @journal: 0 or 1
+ *
+ * Return: bytes that are known to be on stable storage, 0 if the node has no name space.
+ */
+uint64_t ddio_iop_flushed(const struct ddio_iop *iop, int journal)
+{
+	return iop->ns ? ns_flushed(iop->ns, journal) : 0;
 }
 
 /**

@@ -282,26 +282,30 @@ static void daemon_end(struct faults *f, struct daemon *d)
 }
 
 /*
- * The machine's memory held journals of the name space that nobody had flushed: of each thousand bytes @lose at
- * the end are gone.
+ * The machine's memory held the ends of the name space's journals: of each thousand bytes that nobody had flushed @lose at the
+ * end are gone.
  */
-static void journals_lose(struct faults *f, uint32_t iop, uint32_t lose)
+static void journals_lose(struct faults *f, const struct daemon *d, uint32_t iop, uint32_t lose)
 {
+	uint64_t kept, lost;
 	char path[40];
 	struct stat st;
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		snprintf(path, sizeof(path), "io%u/ns/journal.%d", iop, i);
-		if (stat(path, &st) || !st.st_size)
+		kept = ddio_iop_flushed(d->iop, i);
+		if (stat(path, &st) || (uint64_t)st.st_size <= kept)
 			continue;
-		if (truncate(path, st.st_size - st.st_size * lose / 1000))
+		lost = ((uint64_t)st.st_size - kept) * lose / 1000;
+		if (truncate(path, st.st_size - (off_t)lost))
 			faults_violated(f, "cannot cut %s: %s", path, strerror(errno));
-		faults_say(f, "%s loses %lld bytes", path, (long long)st.st_size * lose / 1000);
+		faults_say(f, "%s loses %llu bytes of %llu", path, (unsigned long long)lost,
+			   (unsigned long long)st.st_size);
 	}
 }
 
-static void records_crash(struct faults *f, uint32_t iop, uint32_t lose)
+static void records_crash(struct faults *f, const struct daemon *d, uint32_t iop, uint32_t lose)
 {
 	char live[16], dead[32];
 
@@ -310,7 +314,7 @@ static void records_crash(struct faults *f, uint32_t iop, uint32_t lose)
 	if (rename(live, dead) || faults_copy_records(dead, live))
 		faults_violated(f, "cannot copy the records of io%u: %s", iop, strerror(errno));
 	else if (lose)
-		journals_lose(f, iop, lose);
+		journals_lose(f, d, iop, lose);
 }
 
 void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
@@ -327,7 +331,7 @@ void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
 		if (lost)
 			faults_say(f, "d%u loses %lld sectors", k, (long long)lost);
 	}
-	records_crash(f, iop, lose);
+	records_crash(f, d, iop, lose);
 	for (k = 0; k < d->nenvs; k++) {
 		ddio_sim_orphan(d->env[k]);
 		ddio_sim_fail_offload(d->env[k], false);

@@ -336,6 +336,8 @@ int kv_journal_empty(struct kv_journal *j, int which)
 	j->size[which] = 0;
 	j->broken[which] = false;
 	j->fresh[which] = false;
+	j->flushing[which] = 0;
+	j->flushed[which] = 0;
 	atomic_store(&j->unsure[which], false);
 	return 0;
 }
@@ -347,8 +349,18 @@ uint8_t kv_journal_fresh(const struct kv_journal *j)
 
 void kv_journal_flushing(struct kv_journal *j)
 {
-	j->fresh[0] = false;
-	j->fresh[1] = false;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		j->fresh[i] = false;
+		j->flushing[i] = j->size[i];
+	}
+}
+
+void kv_journal_flushed(struct kv_journal *j)
+{
+	j->flushed[0] = j->flushing[0];
+	j->flushed[1] = j->flushing[1];
 }
 
 bool kv_journal_unsure(const struct kv_journal *j)

@@ -26,12 +26,13 @@
  * @torn: bytes after the last record that was replayed; @beyond: whole records among them
  * @broken: a partial record at its end could not be cut off: nothing may be appended
  * @fresh: it has records that no flush was begun for
+ * @flushing: bytes for which the last flush was begun; @flushed: bytes that are on stable storage
  * @unsure: a flush has failed: what it holds may be lost, whatever a later flush says, until it is emptied
  */
 struct kv_journal {
 	int fd[2];
 	int at;
-	uint64_t size[2];
+	uint64_t size[2], flushing[2], flushed[2];
 	uint64_t torn, beyond;
 	uint64_t seq;
 	uint8_t *buf;
@@ -64,8 +65,9 @@ int kv_journal_empty(struct kv_journal *j, int which);
 int kv_journal_sync(struct kv_journal *j);
 /* Returns bits: the journals that have records for which no flush was begun. */
 uint8_t kv_journal_fresh(const struct kv_journal *j);
-/* A flush of all fresh ones begins. */
+/* A flush of all fresh ones begins; the one that was begun last has succeeded. */
 void kv_journal_flushing(struct kv_journal *j);
+void kv_journal_flushed(struct kv_journal *j);
 /* Blocks until the records of the journals @which are on stable storage.  Any thread. */
 int kv_journal_flush(struct kv_journal *j, uint8_t which);
 /* Returns true if records may be lost, since a flush has failed. */
