@@ -49,6 +49,7 @@ class Flag(enum.IntFlag):
     SHORT = 0x20
     OVERLAP = 0x40
     NO_SHARE = 0x80
+    IN_TURN = 0x100
 
 
 @dataclass
