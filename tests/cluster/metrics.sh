@@ -67,7 +67,7 @@ exec 3<>/dev/tcp/127.0.0.1/$port
 prometheus() {
 	local cache=${DDIO_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ddio}/prometheus
 	[ -x "$cache/usr/bin/prometheus" ] && return
-	mkdir -p "$cache" && (cd "$cache" && apt-get -qq download prometheus >/dev/null 2>&1) &&
+	mkdir -p "$cache" && (cd "$cache" && in_time 30 apt-get -qq download prometheus >/dev/null 2>&1) &&
 		dpkg -x "$cache"/prometheus_*.deb "$cache" && rm -f "$cache"/*.deb
 }
 asked() { $python -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=10).read().decode())' "$1"; }

@@ -14,6 +14,9 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
+# debootstrap's wget would wait a quarter of an hour for a server that has fallen silent, and twenty times so.
+export WGETRC=$cache/wgetrc
+mkdir -p "$cache" && printf 'timeout = 30\ntries = 3\n' >"$WGETRC"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 apt=$cache/apt
 

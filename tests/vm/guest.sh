@@ -18,7 +18,7 @@ failed=0 n=1000
 # A kernel that looks at every access takes its time, too.
 slow=$DDIO_PATIENCE
 [ ! -e /sys/kernel/debug/kmemleak ] || slow=$((4 * DDIO_PATIENCE))
-export DDIO_TIMEOUT="${DDIO_TIMEOUT:-$((600 * DDIO_PATIENCE))}"
+export DDIO_TIMEOUT="${DDIO_TIMEOUT:-$((240 * slow))}"
 
 # Prints the seconds that the machine's processors have worked.
 worked() { awk '/^cpu / { printf "%d\n", ($2 + $3 + $4 + $7 + $8) / 100 }' /proc/stat; }
