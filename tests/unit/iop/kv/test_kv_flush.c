@@ -21,8 +21,8 @@ static void keep_journal(const char *path, int which)
 	ut_copy_file(path, to);
 }
 
-/* Stands in the place of the C library's, for LMDB, too. */
-int fdatasync(int fd)
+/* Stands in the place of the C library's, for LMDB, too, which may be a library of its own. */
+__attribute__((visibility("default"))) int fdatasync(int fd)
 {
 	char link[32], path[300];
 	const char *name;
