@@ -17,7 +17,8 @@ bounded() {
 	wait -n -p ended "$pid" "$timer"
 	rc=$?
 	if [ "$ended" = "$pid" ]; then
-		kill "$timer"
+		# Not SIGTERM: before it has become sleep it is a shell that would do what this one does at its end.
+		kill -KILL "$timer"
 		wait "$timer" 2>/dev/null
 		return $rc
 	fi
