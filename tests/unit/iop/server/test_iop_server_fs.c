@@ -241,7 +241,10 @@ static void open_files_and_removal(void)
 /* Returns true if all changes are in LMDB, or in a journal that has been flushed. */
 static bool durable(const struct sw *sw)
 {
-	return kv_clean(sw->iop->ns->kv) || !kv_journal_fresh(&sw->iop->ns->kv->journal);
+	const struct kv *kv = sw->iop->ns->kv;
+
+	return kv_clean(kv) || (kv->journal.size[0] == kv_flushed(kv, 0) &&
+				kv->journal.size[1] == kv_flushed(kv, 1));
 }
 
 /* Makes a file with data and removes its name.  Returns true if it is durable, when that is answered, that it has none. */
