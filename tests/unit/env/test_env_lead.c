@@ -28,6 +28,7 @@ static struct ddio_env *env_on_thread(void)
  * @begin: its first step, on the reactor; NULL: it ends at once
  * @caller: the thread that calls
  * @led: the calling thread itself ran @begin
+ * @until: when a call that waits for something gives up
  */
 struct lead_call {
 	struct ddio_env *env;
@@ -37,6 +38,7 @@ struct lead_call {
 	void (*begin)(struct lead_call *call);
 	int caller;
 	bool led;
+	uint64_t until;
 };
 
 static void lead_over(void *arg)
@@ -236,15 +238,28 @@ static volatile sig_atomic_t handled, refused;
 static struct ddio_env *handler_env;
 static bool in_turn;
 
-/* It comes while the thread is in a call, so it cannot call itself. */
+/*
+ * It comes while the thread is in a call, so it cannot call itself.  If it came after one, its call would succeed, and end.
+ */
 static void handler(int sig)
 {
-	struct ddio_gate gate;
+	struct lead_call call = { .env = handler_env, .post = { .fn = lead_over, .arg = &call } };
 
 	(void)sig;
 	handled = in_turn ? -1 : handled + 1;
-	ddio_gate_init(&gate);
-	refused = ddio_env_call(handler_env, NULL, &gate) == -EDEADLK;
+	ddio_gate_init(&call.gate);
+	refused = ddio_env_call(handler_env, &call.post, &call.gate) == -EDEADLK;
+}
+
+/* A turn in which the timer is due already does not sleep, and lets no signal in: so the call lasts until one does. */
+static void end_once_handled(void *arg)
+{
+	struct lead_call *call = arg;
+
+	if (handled || ddio_env_now(call->env) > call->until)
+		lead_over(call);
+	else
+		ddio_timer_arm(call->env, &call->timer, ddio_env_now(call->env) + MS / 5);
 }
 
 /* A signal comes in the middle of a turn. */
@@ -257,7 +272,10 @@ static void signal_myself(struct lead_call *call)
 	in_turn = true;
 	pthread_kill(pthread_self(), SIGUSR1);
 	in_turn = false;
-	end_by_timer(call);
+	call->timer.fn = end_once_handled;
+	call->timer.arg = call;
+	call->until = ddio_env_now(call->env) + PATIENCE;
+	ddio_timer_arm(call->env, &call->timer, ddio_env_now(call->env) + MS / 5);
 }
 
 static void test_signal(void)
