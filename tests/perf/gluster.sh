@@ -29,5 +29,14 @@ gluster_stop() {
 		gluster --mode=script volume stop "$gluster_volume" force >/dev/null
 		gluster --mode=script volume delete "$gluster_volume" >/dev/null
 	}
-	[ -e "$dir/glusterd.pid" ] && kill "$(cat "$dir/glusterd.pid")"
+	[ -e "$dir/glusterd.pid" ] && kill "$(cat "$dir/glusterd.pid")" && gluster_await_end
+}
+
+# The next to begin finds no glusterd that is about to end.
+gluster_await_end() {
+	local n
+	for ((n = 0; n < 100; n++)); do
+		pgrep -x glusterd >/dev/null || return 0
+		sleep 0.1
+	done
 }
