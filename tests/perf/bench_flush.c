@@ -8,7 +8,8 @@
  * The ways, each on files of its own:
  *   file      4 KB through the page cache, and fsync: what a pass-through does
  *   disk      a block of 32 KB past the page cache, and fdatasync: an I/O processor's disk
- *   journal   168 bytes appended, and fdatasync: the name space's journal
+ *   append    168 bytes appended, and fdatasync
+ *   journal   168 bytes over zeros, and fdatasync: the name space's journal
  *   both      disk and journal at once, on two threads: a sync through a mount
  *   records   disk, and beside it 16 KB and fdatasync, then 4 KB O_DSYNC: the same, with a commit of LMDB for the journal
  *
@@ -32,14 +33,17 @@ enum {
 	PAGE = 4096,
 	RECORD = 168,
 	SPAN = 100,
-	FILES = 5
+	RECORDS_MAX = 1500,
+	FILES = 6
 };
-enum { PLAIN, DISK, JOURNAL, RECORDS, HEAD };
-enum { WAYS = 5 };
+enum { PLAIN, DISK, APPEND, JOURNAL, RECORDS, HEAD };
+enum { WAYS = 6 };
 
-static const char *const names[WAYS] = { "file", "disk", "journal", "both", "records" };
-static const char *const paths[FILES] = { "file", "disk", "journal", "records", "records" };
-static const int modes[FILES] = { 0, O_DIRECT, O_APPEND, 0, O_DSYNC };
+static const char *const names[WAYS] = { "file", "disk", "append", "journal", "both", "records" };
+static const char *const paths[FILES] = {
+	"file", "disk", "append", "journal", "records", "records"
+};
+static const int modes[FILES] = { 0, O_DIRECT, O_APPEND, 0, 0, O_DSYNC };
 static int fds[FILES];
 static uint8_t *bytes;
 
@@ -69,9 +73,15 @@ static void *disk(void *arg)
 	return NULL;
 }
 
-static void journal(void)
+static void append(void)
 {
-	must(write(fds[JOURNAL], bytes, RECORD) == RECORD, paths[JOURNAL]);
+	must(write(fds[APPEND], bytes, RECORD) == RECORD, paths[APPEND]);
+	flush(APPEND);
+}
+
+static void journal(long i)
+{
+	put(JOURNAL, RECORD, i % RECORDS_MAX * RECORD);
 	flush(JOURNAL);
 }
 
@@ -87,8 +97,8 @@ static void beside_disk(int way, long i)
 	pthread_t thread;
 
 	must(!pthread_create(&thread, NULL, disk, &i), "a thread");
-	if (way == 3)
-		journal();
+	if (way == 4)
+		journal(i);
 	else
 		records(i);
 	pthread_join(thread, NULL);
@@ -105,7 +115,10 @@ static void once(int way, long i)
 		disk(&i);
 		break;
 	case 2:
-		journal();
+		append();
+		break;
+	case 3:
+		journal(i);
 		break;
 	default:
 		beside_disk(way, i);
@@ -146,7 +159,7 @@ static void make_files(const char *dir)
 		snprintf(path, sizeof(path), "%s/%s", dir, paths[i]);
 		fds[i] = open(path, O_RDWR | O_CREAT | O_CLOEXEC | modes[i], 0600);
 		must(fds[i] >= 0, path);
-		for (at = 0; at < SPAN + 1 && i != JOURNAL && i != HEAD; at++)
+		for (at = 0; at < SPAN + 1 && i != APPEND && i != HEAD; at++)
 			put((int)i, BLOCK, at * BLOCK);
 		flush((int)i);
 	}
