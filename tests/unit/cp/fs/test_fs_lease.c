@@ -3,6 +3,8 @@
  * Leases: one mount decides a file's size and times alone, and nobody sees less than what has been answered.  Messages
  * take a millisecond, and what the other mount does begins a little later each time.
  */
+#include "cp/fs/data/file.h"
+#include "cp/fs/inode/inode.h"
 #include "tests/unit/cp/fs/fs_world.h"
 
 enum { BLOCK = 1024, PIECE = 100, PIECES = 12 };
@@ -33,6 +35,18 @@ static void slow(struct lessees *p)
 
 	ddio_sim_link_default(&net);
 	net.latency_ns = FS_MS;
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < FS_REACTORS; k++)
+			ddio_sim_set_link(p->w.mount[i].env[k], &net);
+}
+
+/* Messages take no time again. */
+static void fast(struct lessees *p)
+{
+	struct ddio_sim_link net;
+	uint32_t i, k;
+
+	ddio_sim_link_default(&net);
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < FS_REACTORS; k++)
 			ddio_sim_set_link(p->w.mount[i].env[k], &net);
@@ -136,6 +150,79 @@ static void asks_nobody(void)
 	CU_ASSERT_EQUAL(p.m->r.attr.alloc, attr.alloc);
 	CU_ASSERT_EQUAL(p.m->r.attr.mtime.tv_sec, attr.mtime.tv_sec);
 	CU_ASSERT_EQUAL(p.m->r.attr.mtime.tv_nsec, attr.mtime.tv_nsec);
+	lease_finish(&p);
+}
+
+/* A sync under the lease tells the name server of a write at most once in some milliseconds, unless it must. */
+static void sync_asks_nobody(void)
+{
+	struct ddio_fs_attr mode = { .mode = 0600 };
+	struct timespec mtime;
+	struct lessees p;
+	uint64_t before;
+	int i;
+
+	lease_begin(&p, 12, 0);
+	fast(&p);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	before = names_requests(&p);
+	for (i = 0; i < 3; i++) {
+		FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+		FS_OK(p.m, ddio_fs_sync, p.a);
+	}
+	CU_ASSERT_EQUAL(names_requests(&p), before);
+	/* A size is always told, and so is another change. */
+	put(&p);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	CU_ASSERT_EQUAL(names_requests(&p), before + 1);
+	FS_OK(p.m, ddio_fs_setattr, p.m->fs, p.ino, DDIO_FS_SET_MODE, &mode);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	CU_ASSERT(names_requests(&p) >= before + 3);
+	/* After 4 ms the time is. */
+	before = names_requests(&p);
+	ddio_sim_run_for(p.w.dw, 5 * FS_MS);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	CU_ASSERT_EQUAL(names_requests(&p), before + 1);
+	/* What was not told yet is, when the other mount asks. */
+	ddio_sim_run_for(p.w.dw, FS_MS);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	CU_ASSERT_EQUAL(names_requests(&p), before + 1);
+	FS_OK(p.m, ddio_fs_getattr, p.m->fs, p.ino);
+	mtime = p.m->r.attr.mtime;
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	CU_ASSERT(p.n->r.attr.mtime.tv_sec == mtime.tv_sec &&
+		  p.n->r.attr.mtime.tv_nsec == mtime.tv_nsec);
+	lease_finish(&p);
+}
+
+/* A lease that was given back and came again begins anew: meanwhile others may have looked. */
+static void sync_under_another_lease(void)
+{
+	struct lessees p;
+	uint64_t change;
+	int i;
+
+	lease_begin(&p, 13, 0);
+	fast(&p);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	CU_ASSERT_EQUAL(leases_now(&p), 0);
+	ddio_sim_run_for(p.w.dw, 2 * FS_SEC);
+	for (i = 0; i < 3; i++)
+		FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	ddio_sim_run_for(p.w.dw, FS_MS);
+	CU_ASSERT_EQUAL(leases_now(&p), 1);
+	p.a->inode->lease.durable = p.a->inode->lease.mtime;
+	change = p.a->inode->change;
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, PIECE, 0);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	CU_ASSERT(p.a->inode->change > change);
 	lease_finish(&p);
 }
 
@@ -548,6 +635,8 @@ static void full_disks(void)
 
 static const struct ut_case cases[] = {
 	{ "asks nobody", asks_nobody },
+	{ "sync asks nobody", sync_asks_nobody },
+	{ "sync under another lease", sync_under_another_lease },
 	{ "written before", written_before },
 	{ "sparse asks nobody", sparse_asks_nobody },
 	{ "appends ask nobody", appends_ask_nobody },

@@ -235,6 +235,7 @@ static void sync_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 	}
 	fsc_ask_init(&sj->ask, sj->inode->r, DDIO_OP_FS_SYNC, NULL, 0, sync_names_done);
 	sj->ask.take = sync_names_take;
+	sj->ask.sole = sj->inode->ino;
 	fsc_ask(&sj->ask);
 }
 

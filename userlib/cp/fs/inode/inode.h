@@ -19,17 +19,18 @@
  * @solid, @solid_end: blocks here were written under the lease, so more writes there take up no more bytes
  * @unsure: counts what may have changed how many bytes the file takes up; @alloc: how many, when that was @counted
  * @wrote: the name server has not been told of writes up to @mtime; @pend: nor, if it is not 0, of this size
+ * @known: since the lease came, the name server has been told, durably, of writes up to @durable
  */
 struct fsc_lease {
 	uint64_t number;
 	uint32_t epoch, releases, uses;
 	struct return_job *returning;
-	bool sent, taking, appending, wrote;
+	bool sent, taking, appending, wrote, known;
 	uint32_t writes;
 	uint64_t recalled, after, pend;
 	uint64_t solid, solid_end, alloc, unsure, counted;
 	struct ddio_list waits, appends;
-	struct timespec mtime;
+	struct timespec mtime, durable;
 };
 
 /**

@@ -12,6 +12,8 @@
 
 /* A lease that was refused or returned is asked for again after this. */
 #define AGAIN_NS 1000000000ull
+/* What a sync has told stands for the writes of so long: a tick of a kernel, by which other file systems date theirs. */
+#define TICK_NS 4000000
 /* A file is worth a lease from so many writes on. */
 enum { WRITES_MANY = 2 };
 
@@ -234,6 +236,7 @@ static void take_install(struct take_job *tj)
 	if (!tj->ask.error.err) {
 		fsc_inode_learn(inode, &tj->leased.attr, tj->ask.meta);
 		l->number = tj->leased.lease;
+		l->known = false;
 		l->epoch = tj->epoch;
 		l->releases = tj->releases;
 		fsc_lease_unsure(inode);
@@ -438,6 +441,26 @@ void fsc_lease_told(struct fsc_inode *inode, uint64_t pend, int err)
 		return;
 	l->pend = 0;
 	atomic_store(&inode->untold, false);
+}
+
+void fsc_lease_durable(struct fsc_inode *inode, uint64_t lease, const struct timespec *mtime)
+{
+	struct fsc_lease *l = &inode->lease;
+
+	if (l->number != lease)
+		return;
+	l->known = true;
+	l->durable = *mtime;
+}
+
+bool fsc_lease_known(const struct fsc_inode *inode)
+{
+	const struct fsc_lease *l = &inode->lease;
+	int64_t later = (l->mtime.tv_sec - l->durable.tv_sec) * INT64_C(1000000000) +
+			l->mtime.tv_nsec - l->durable.tv_nsec;
+
+	return l->known && fsc_lease_usable(inode) && !l->pend && !inode->sparse && later >= 0 &&
+	       later < TICK_NS;
 }
 
 static bool is_before(const struct timespec *a, const struct timespec *b)

@@ -49,6 +49,10 @@ void fsc_lease_touch(struct fsc_inode *inode);
 bool fsc_lease_tell(struct fsc_inode *inode, struct ddio_msg_fs_wrote *msg);
 /* The name server has answered what fsc_lease_tell() said, up to @pend; @err: it was not told, or has refused. */
 void fsc_lease_told(struct fsc_inode *inode, uint64_t pend, int err);
+/* And that is durable: writes up to @mtime, under the lease of this number. */
+void fsc_lease_durable(struct fsc_inode *inode, uint64_t lease, const struct timespec *mtime);
+/* Returns true if a sync need not tell what was written: the name server knows all but the last moment of it, durably. */
+bool fsc_lease_known(const struct fsc_inode *inode);
 
 /* Reactor 0: the name server wants a lease back. */
 void fsc_lease_recalled(struct ddio_fs *fs, uint64_t ino, uint64_t lease);

@@ -45,6 +45,8 @@ static void tell_done(struct fsc_ask *ask)
 	atomic_fetch_sub(&inode->fs->tells, 1);
 	if (tell->leased)
 		fsc_lease_told(inode, tell->pend, error.err);
+	if (tell->leased && synced)
+		fsc_lease_durable(inode, tell->lease, &tell->mtime);
 	if (replied)
 		fsc_inode_learn(inode, &attr, ask->meta);
 	/* Each open file has yet to hear of it. */
@@ -134,6 +136,8 @@ static void tell_begin(struct fsc_inode *inode)
 	ddio_list_splice(&tell->queued, &tell->riding);
 	tell->pend = inode->lease.pend;
 	tell->leased = fsc_lease_tell(inode, &msg);
+	tell->lease = msg.lease;
+	tell->mtime = msg.mtime;
 	if (inode->dirty)
 		msg.flags |= DDIO_FS_WROTE_TIMES;
 	if (msg.flags & DDIO_FS_WROTE_TIMES) {
@@ -185,7 +189,10 @@ void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter)
 	waiter->whole = true;
 	waiter->late = false;
 	waiter->attr = NULL;
-	if (inode->dirty) {
+	if (waiter->sync && fsc_lease_known(inode) && !inode->tell.busy) {
+		waiter->sync = false;
+		waiter->fn(waiter, &none);
+	} else if (inode->dirty) {
 		waiter->flags = DDIO_FS_WROTE_TIMES;
 		fsc_inode_tell(inode, waiter);
 	} else if (!ddio_list_empty(&inode->tell.queued)) {

@@ -32,7 +32,7 @@ struct fsc_waiter {
  * struct fsc_tell - FS_WROTE: one request at a time for each inode
  * @riding: struct fsc_waiter: those whom the request under way serves
  * @queued: those whom the next one will serve
- * @leased: it also says what was done under the lease, up to @pend
+ * @leased: it also says what was done under the lease @lease, up to @pend, at @mtime
  * @synced: and it is durable; @lost: some of what was answered before may be lost, and nobody had been told
  */
 struct fsc_tell {
@@ -40,13 +40,17 @@ struct fsc_tell {
 	struct ddio_list riding, queued;
 	struct ddio_fs_attr attr;
 	bool busy, replied, leased, synced, lost;
-	uint64_t pend;
+	uint64_t pend, lease;
+	struct timespec mtime;
 	uint8_t payload[64];
 };
 
 /* Tells what @waiter says, whose end, flags, fn and, if it is whole, from are filled in. */
 void fsc_inode_tell(struct fsc_inode *inode, struct fsc_waiter *waiter);
-/* Tells of everything that was written; @waiter's fn is called at once if there is nothing to tell.  Its sync is filled in. */
+/*
+ * Tells of everything that was written; @waiter's fn is called at once if there is nothing to tell, or, with its sync, which
+ * is filled in, nothing that the name server must know before a loss of power.
+ */
 void fsc_inode_flush(struct fsc_inode *inode, struct fsc_waiter *waiter);
 /* Tells that the file is about to have data for the first time; due before the first byte is written. */
 void fsc_inode_mark_has_data(struct fsc_inode *inode, struct fsc_waiter *waiter,

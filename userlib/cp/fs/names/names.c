@@ -162,13 +162,23 @@ static void ask_send(struct fsc_ask *ask)
 	request_names(names_reactor(fs)->session, &ask->request);
 }
 
+/* A sync of an inode of which nothing is unsynced.  That something was lost earlier is said all the same. */
+static bool ask_needless(const struct fsc_ask *ask)
+{
+	return ask->sole && !fsc_unsynced_has(&ask->home->fs->names->unsynced, ask->sole);
+}
+
 static void ask_begin(void *arg)
 {
+	const struct reply none = { 0 };
 	struct fsc_ask *ask = arg;
 	struct ddio_fs *fs = ask->home->fs;
 
 	if (fsc_closing(fs)) {
 		fsc_error_set(&ask->error, -ESHUTDOWN, FSC_CLOSING);
+		ask_end(ask);
+	} else if (ask_needless(ask)) {
+		ask->take(ask, &none);
 		ask_end(ask);
 	} else if (fs->names->state == FSC_READY) {
 		ask_send(ask);

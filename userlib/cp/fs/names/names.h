@@ -17,6 +17,7 @@
  * @feature, @plain_len: as of struct node_request
  * @numbered: it begins with a struct ddio_fs_seq, and must not be carried out twice
  * @durable: with @feature, a success says that this change and all that were answered before are durable
+ * @sole: FS_SYNC: the inode that is meant; if nothing of it is unsynced, nothing is sent; 0: all of them
  * @about: the only directory whose attributes it may change, if it changes any; 0: any directory
  * @name: FS_MAKE, FS_UNLINK: the name, by fsc_ahead_name()
  * @sent: when it was last sent, by the clock of dirattr.h; @sent_ns: by the reactor's
@@ -24,7 +25,7 @@
  * @answered: the changes that were answered when it was last sent, by struct fsc_unsynced.clock
  * @cancelled: no one waits for it, so it is not made again; in done(): nor is it known whether it was
  *	carried out
- * @take: called with the reply of a success, on reactor 0, before done(); an error that it sets counts;
+ * @take: called with the reply of a success (an empty one if nothing was sent), on reactor 0, before done(); an error that it sets counts;
  *	may be NULL
  */
 struct fsc_ask {
@@ -34,7 +35,7 @@ struct fsc_ask {
 	struct fsc_reactor *home;
 	uint16_t opcode;
 	bool numbered, cancelled, durable;
-	uint64_t seq, about, name, sent, sent_ns, meta, answered;
+	uint64_t seq, sole, about, name, sent, sent_ns, meta, answered;
 	void *fixed;
 	size_t len, plain_len;
 	uint64_t feature;

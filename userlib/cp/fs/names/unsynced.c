@@ -220,6 +220,13 @@ bool fsc_unsynced_any(const struct fsc_unsynced *u, uint64_t clock)
 	return mark->clock <= clock;
 }
 
+bool fsc_unsynced_has(const struct fsc_unsynced *u, uint64_t ino)
+{
+	const struct fsc_mark *mark = mark_find(u, ino);
+
+	return u->unnamed || (mark && mark->fresh);
+}
+
 static uint64_t event_next(struct fsc_unsynced *u)
 {
 	return __atomic_add_fetch(&u->events, 1, __ATOMIC_RELAXED);

@@ -49,6 +49,8 @@ void fsc_unsynced_changed(struct fsc_unsynced *u, const struct fsc_ask *ask,
 void fsc_unsynced_durable(struct fsc_unsynced *u, uint64_t clock);
 /* Returns true if there is anything that may be lost, answered up to @clock. */
 bool fsc_unsynced_any(const struct fsc_unsynced *u, uint64_t clock);
+/* Returns true if a change of the inode may not be durable. */
+bool fsc_unsynced_has(const struct fsc_unsynced *u, uint64_t ino);
 /* All of it may be lost. */
 void fsc_unsynced_lost(struct fsc_unsynced *u);
 /* The inode counts as changed, whether it was or not. */
