@@ -7,14 +7,14 @@
 
 /**
  * struct lease_mount - a mount that has listened for recalls
- * @held: struct lease.mine: @n of them
+ * @held: struct lease.mine: those that were not recalled; @asked: those that were; @n of both
  * @due: struct lease.due; @telling: in struct leases.telling
- * @late: it has not returned one in time, and gets no more
+ * @late: it has not returned one in time, and gets no more; @lagging: in struct leases.lagging
  */
 struct lease_mount {
 	struct ddio_hash_node node;
 	const void *mount;
-	struct ddio_list held, due, telling;
+	struct ddio_list held, asked, due, telling, lagging;
 	uint64_t n;
 	void *listener;
 	bool late;
@@ -42,6 +42,7 @@ void leases_init(struct leases *leases)
 	ddio_list_init(&leases->recalled);
 	ddio_list_init(&leases->telling);
 	ddio_list_init(&leases->ended);
+	ddio_list_init(&leases->lagging);
 	bounds_init(&leases->own);
 	leases->bounds = &leases->own;
 }
@@ -125,10 +126,13 @@ static bool drop_mount(struct leases *leases, struct lease_mount *m, uint64_t *s
 	m->listener = NULL;
 	for (; *steps && !ddio_list_empty(&m->held); --*steps)
 		lease_drop(leases, ddio_list_first(&m->held, struct lease, mine));
-	if (!ddio_list_empty(&m->held))
+	for (; *steps && !ddio_list_empty(&m->asked); --*steps)
+		lease_drop(leases, ddio_list_first(&m->asked, struct lease, mine));
+	if (m->n)
 		return false;
 	ddio_hash_del(&leases->mounts, &m->node);
 	ddio_list_del(&m->telling);
+	ddio_list_del(&m->lagging);
 	free(m);
 	return true;
 }
@@ -180,7 +184,9 @@ int leases_listen(struct leases *leases, const void *mount, void *listener)
 	m->listener = listener;
 	ddio_list_init(&m->telling);
 	ddio_list_init(&m->held);
+	ddio_list_init(&m->asked);
 	ddio_list_init(&m->due);
+	ddio_list_init(&m->lagging);
 	ddio_hash_add(&leases->mounts, &m->node, (uintptr_t)mount);
 	return 0;
 }
@@ -261,6 +267,8 @@ void lease_recall(struct leases *leases, uint64_t ino, uint64_t now, struct leas
 	if (!lease->holder || !ddio_list_empty(&lease->recalled))
 		return;
 	lease->asked = now;
+	ddio_list_del(&lease->mine);
+	ddio_list_add(&lease->mine, &lease->holder->asked);
 	ddio_list_add(&lease->recalled, &leases->recalled);
 	ddio_list_add(&lease->due, &lease->holder->due);
 	ddio_list_del(&lease->holder->telling);
@@ -319,31 +327,49 @@ uint32_t leases_take_due(struct leases *leases, const void *mount, struct ddio_f
 	return n;
 }
 
-/* Recalls at @now what else a mount has that did not return a lease in time, so that nobody waits for each of them. */
-static void mount_late(struct leases *leases, struct lease_mount *m, uint64_t now)
+/* The mount did not return a lease in time: what else it has is recalled, so that nobody waits for each of them. */
+static void mount_late(struct leases *leases, struct lease_mount *m)
 {
-	struct lease *lease;
-
 	if (m->late)
 		return;
 	m->late = true;
-	ddio_list_for_each_entry(lease, &m->held, mine)
-		lease_recall(leases, lease->ino, now, NULL);
+	if (!ddio_list_empty(&m->held))
+		ddio_list_add(&m->lagging, &leases->lagging);
+}
+
+/* Recalls at @now what late mounts have, *@steps at most, which is less then. */
+static void lagging_recall(struct leases *leases, uint64_t now, uint64_t *steps)
+{
+	struct lease_mount *m;
+
+	while (*steps && !ddio_list_empty(&leases->lagging)) {
+		m = ddio_list_first(&leases->lagging, struct lease_mount, lagging);
+		for (; *steps && !ddio_list_empty(&m->held); --*steps)
+			lease_recall(leases, ddio_list_first(&m->held, struct lease, mine)->ino,
+				     now, NULL);
+		if (ddio_list_empty(&m->held))
+			ddio_list_del(&m->lagging);
+	}
 }
 
 uint64_t leases_expire(struct leases *leases, uint64_t now, uint64_t timeout, uint32_t *ended)
 {
 	struct bound *bound = &leases->bounds->at[BOUND_ENDED];
+	uint64_t steps = bound->limit;
 	struct lease *lease;
 
-	for (*ended = 0; *ended < bound->limit && !ddio_list_empty(&leases->recalled); ++*ended) {
+	for (*ended = 0; steps && !ddio_list_empty(&leases->recalled); ++*ended, steps--) {
 		lease = ddio_list_first(&leases->recalled, struct lease, recalled);
 		if (now < lease->asked + timeout)
 			break;
-		mount_late(leases, lease->holder, now);
+		mount_late(leases, lease->holder);
 		lease_drop(leases, lease);
 	}
+	lagging_recall(leases, now, &steps);
+	bound_seen(bound, bound->limit - steps);
 	wake(leases);
+	if (!ddio_list_empty(&leases->lagging))
+		return now > timeout ? now - timeout : 1;
 	if (ddio_list_empty(&leases->recalled))
 		return 0;
 	return ddio_list_first(&leases->recalled, struct lease, recalled)->asked;

@@ -33,13 +33,14 @@ struct lease_wait {
  * @last: number of the last one granted
  * @bounds: how many a mount may have, the reactor's or @own
  * @telling: struct lease_mount.telling: those that have not been told of all recalls
+ * @lagging: struct lease_mount.lagging: those that were late, and have leases that were not recalled
  * @ended: struct lease.ended: those for whose end somebody waited who has not been called
  * @more: has leases_go_on() called with @arg's leases in another turn; NULL: all is done in one
  * @busy: those who stand in line are being called, or it is to be called
  */
 struct leases {
 	struct ddio_hash files, mounts;
-	struct ddio_list recalled, telling, ended;
+	struct ddio_list recalled, telling, ended, lagging;
 	uint64_t last;
 	struct bounds *bounds, own;
 	void (*more)(void *arg);
@@ -87,7 +88,7 @@ uint32_t leases_take_due(struct leases *leases, const void *mount, struct ddio_f
 /*
  * Ends the leases that were recalled @timeout before @now, or earlier; all others of their mounts are recalled then, and
  * leases_tell() is due: they get no more of them.  Some are left for another turn if they are many.  Returns when the next
- * one was recalled, or 0.
+ * one to be looked at was recalled (as long ago as it may be, if some are left), or 0.
  */
 uint64_t leases_expire(struct leases *leases, uint64_t now, uint64_t timeout, uint32_t *ended);
 /* Calls some more of those who stand in line. */

@@ -308,6 +308,45 @@ static void expire_in_turns(void)
 	leases_free(&l);
 }
 
+/* What a late mount has besides is recalled in turns; it may end meanwhile. */
+static void late_in_turns(void)
+{
+	struct ddio_fs_recall due[LINE + 1];
+	struct bound *bound;
+	struct leases l;
+	uint64_t i, told = 0;
+	uint32_t n;
+
+	begin(&l);
+	bound = &l.bounds->at[BOUND_ENDED];
+	bound->limit = PER_TURN;
+	for (i = 0; i <= LINE; i++)
+		lease_grant(&l, i + 1, &mount[0]);
+	lease_recall(&l, 1, 100, NULL);
+	CU_ASSERT_EQUAL(leases_take_due(&l, &mount[0], due, LINE), 1);
+	CU_ASSERT_EQUAL(leases_expire(&l, 5000, 1000, &n), 4000);
+	CU_ASSERT_EQUAL(n, 1);
+	told = leases_take_due(&l, &mount[0], due, LINE + 1);
+	CU_ASSERT_EQUAL(told, PER_TURN - 1);
+	CU_ASSERT_EQUAL(leases_expire(&l, 5001, 1000, &n), 4001);
+	CU_ASSERT_EQUAL(leases_take_due(&l, &mount[0], due, LINE + 1), PER_TURN);
+	/* The last of them; from then on the first one has its time. */
+	while (leases_expire(&l, 5002, 1000, &n) != 5000)
+		told++;
+	CU_ASSERT(told < LINE + PER_TURN);
+	CU_ASSERT_EQUAL(bound->most, PER_TURN);
+	leases_free(&l);
+	begin(&l);
+	l.bounds->at[BOUND_ENDED].limit = PER_TURN;
+	for (i = 0; i <= LINE; i++)
+		lease_grant(&l, i + 1, &mount[0]);
+	lease_recall(&l, 1, 100, NULL);
+	CU_ASSERT_EQUAL(leases_expire(&l, 5000, 1000, &n), 4000);
+	leases_drop_mount(&l, &mount[0], NULL);
+	CU_ASSERT_EQUAL(leases_expire(&l, 5000, 1000, &n), 0);
+	leases_free(&l);
+}
+
 static const struct ut_case cases[] = {
 	{ "granted to one", granted_to_one },
 	{ "recalled", recalled },
@@ -317,6 +356,7 @@ static const struct ut_case cases[] = {
 	{ "those who waited are called in turns", in_turns },
 	{ "a line that some leave", line_left },
 	{ "many that were not returned", expire_in_turns },
+	{ "what a late mount has besides", late_in_turns },
 	{ 0 },
 };
 
