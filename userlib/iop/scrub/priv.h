@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside the scrub.  Each disk has one, which is resting or does one of these things at a time: it looks for the extents
- * that come next (list.c), waits for the lock of a block, or reads a run of blocks that lie side by side (run.c).
+ * that come next (list.c), waits for an object's records or the lock of a block, or reads a run of blocks that lie side by side (run.c).
  * scrub.c begins and ends passes and decides what comes next; pace.c how long it rests.
  */
 #ifndef DDIO_SCRUB_PRIV_H
@@ -22,6 +22,7 @@ enum scrub_state {
 	SCRUB_RESTING,
 	SCRUB_TURNING, /* goes on in the reactor's next turn */
 	SCRUB_LISTING,
+	SCRUB_FETCHING,
 	SCRUB_LOCKING,
 	SCRUB_READING,
 };
@@ -35,6 +36,7 @@ enum scrub_state {
  * @timer, @post: of its next step
  * @places: a portion being looked for
  * @place: @nplaces that were found, from @next on, @off blocks of it are done; @last: there are no more behind
+ * @wait: for an object whose records are being read
  * @obj, @block, @n, @lock: the run: its blocks, locked
  * @single: so many blocks are read one by one, since a run with them could not be
  * @buf, @cap: for the blocks of a run
@@ -57,6 +59,7 @@ struct scrub {
 	size_t nplaces, next;
 	uint64_t off;
 	bool last;
+	struct store_wait wait;
 	struct object *obj;
 	uint64_t block;
 	uint32_t n, single;
@@ -94,9 +97,9 @@ void scrub_list_drop(struct scrub *s);
 
 /* run.c */
 enum scrub_next { RUN_BEGUN, RUN_NO_PLACE, RUN_TURN, RUN_NO_MEMORY };
-/* Begins to read the next blocks: RUN_NO_PLACE: the portion is at its end; RUN_TURN: it has looked at many. */
+/* Begins to read the next blocks, or what the records say of their object: RUN_NO_PLACE: the portion is at its end; RUN_TURN: it has looked at many. */
 enum scrub_next scrub_run(struct scrub *s);
-/* Gives up a lock that it waits for. */
+/* Gives up the records or the lock that it waits for. */
 void scrub_run_cancel(struct scrub *s);
 void scrub_buf_free(struct scrub *s);
 

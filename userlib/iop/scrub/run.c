@@ -38,15 +38,29 @@ static void pass(struct scrub *s, uint64_t n)
 	s->off = 0;
 }
 
-static struct object *open_object(struct scrub *s, const struct store_place *p)
+static void fetched(struct store_wait *wait)
 {
-	struct ddio_file_ref ref;
-	struct object *obj;
+	scrub_go(wait->arg);
+}
 
-	if (store_ref(s->disk->store, p->id, &ref) || ref.block != p->bs ||
-	    store_get(s->disk->store, &ref, false, &obj))
-		return NULL;
-	return obj;
+/* Opens the object into s->obj, NULL if it cannot be used.  Returns false if its records have to be read before. */
+static bool open_object(struct scrub *s, const struct store_place *p)
+{
+	struct store *store = s->disk->store;
+	struct ddio_file_ref ref;
+
+	s->obj = NULL;
+	if (store_ref(store, p->id, &ref) || ref.block != p->bs)
+		return true;
+	s->wait = (struct store_wait){ .done = fetched, .arg = s };
+	ddio_list_init(&s->wait.link);
+	if (!store_fetch(store, &ref, &s->wait)) {
+		s->state = SCRUB_FETCHING;
+		return false;
+	}
+	if (store_get(store, &ref, false, &s->obj))
+		s->obj = NULL;
+	return true;
 }
 
 /* Returns how many blocks from the next one on lie where they were; 0: *@skip do not, or need not be read. */
@@ -211,6 +225,10 @@ static void run_granted(struct block_lock *lock)
 
 void scrub_run_cancel(struct scrub *s)
 {
+	if (s->state == SCRUB_FETCHING) {
+		store_fetch_forget(&s->wait);
+		return;
+	}
 	cache_lock_cancel(s->disk->cache, &s->lock[0]);
 	object_put(s->obj);
 	s->obj = NULL;
@@ -244,7 +262,8 @@ enum scrub_next scrub_run(struct scrub *s)
 			s->last = true;
 			return RUN_NO_PLACE;
 		}
-		s->obj = open_object(s, p);
+		if (!open_object(s, p))
+			return RUN_BEGUN;
 		skip = p->count - s->off;
 		if (s->obj && still_there(s, s->obj, &skip)) {
 			if (!buf_get(s, p->bs > SCRUB_RUN ? p->bs : SCRUB_RUN)) {

@@ -262,10 +262,10 @@ void scrub_go(struct scrub *s)
 	}
 }
 
-/* Ends its waiting, if it waits, for a timer or a lock. */
+/* Ends its waiting, if it waits, for a timer, a lock or records. */
 static void wake(struct scrub *s)
 {
-	if (s->state == SCRUB_LOCKING)
+	if (s->state == SCRUB_LOCKING || s->state == SCRUB_FETCHING)
 		scrub_run_cancel(s);
 	else if (s->state != SCRUB_RESTING && s->state != SCRUB_IDLE)
 		return;

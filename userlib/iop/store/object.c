@@ -24,11 +24,19 @@ void store_objects_init(struct store *store)
 	ddio_list_init(&store->fetches);
 }
 
-static void object_free(struct object *obj)
+/* Forgets its extents. */
+static void object_empty(struct object *obj)
 {
 	extent_map_fini(&obj->map);
 	ranges_fini(&obj->unwritten);
 	ranges_fini(&obj->reserved);
+	ranges_init(&obj->unwritten);
+	ranges_init(&obj->reserved);
+}
+
+static void object_free(struct object *obj)
+{
+	object_empty(obj);
 	free(obj);
 }
 
@@ -83,6 +91,13 @@ static int load_begin(struct store *store, const struct ddio_file_ref *ref, stru
 
 static void fetch_overtaken(struct store *store, uint64_t id);
 
+static void say_damaged(const struct store *store, uint64_t id)
+{
+	ddio_env_log(store->env, DDIO_LOG_ERR,
+		     "disk %s: the records of object %" PRIu64 " are damaged; run 'ddio fsck'",
+		     store->label.name, id);
+}
+
 /* @remains: what is left of it will do. */
 static int object_load(struct store *store, const struct ddio_file_ref *ref, bool remains,
 		       struct object **obj)
@@ -106,10 +121,7 @@ static int object_load(struct store *store, const struct ddio_file_ref *ref, boo
 end:
 	lmdb_read_end(&store->db);
 	if (ret == -EUCLEAN)
-		ddio_env_log(store->env, DDIO_LOG_ERR,
-			     "disk %s: the records of object %" PRIu64
-			     " are damaged; run 'ddio fsck'",
-			     store->label.name, ref->id);
+		say_damaged(store, ref->id);
 	return ret;
 }
 
@@ -174,7 +186,7 @@ static int get(struct store *store, const struct ddio_file_ref *ref, bool create
 	obj = object_find(store, ref->id, false);
 	if (obj && !same_ref(&obj->ref, ref))
 		return -ESTALE;
-	if (obj && obj->refused && !remains)
+	if (obj && (obj->damaged || (obj->refused && !remains)))
 		return -EUCLEAN;
 	if (!obj) {
 		/* A removed object may still be in the records. */
@@ -359,6 +371,23 @@ static void fetch_overtaken(struct store *store, uint64_t id)
 		fetch_over(f, -EALREADY);
 }
 
+/*
+ * Its records are damaged: it is read once more, for what remains of it, or, if that cannot be either, it is noted that it
+ * cannot.  So nobody reads all of it in one turn to find the same.  Returns 1 if there is more to do, or 0.
+ */
+static int fetch_damaged(struct fetch *f)
+{
+	struct object *obj = f->obj;
+
+	object_empty(obj);
+	f->next = 0;
+	obj->damaged = obj->refused;
+	if (!obj->refused)
+		say_damaged(f->store, f->ref.id);
+	obj->refused = true;
+	return !obj->damaged;
+}
+
 /* Reads some of it. */
 static void fetch_step(struct fetch *f)
 {
@@ -376,6 +405,8 @@ static void fetch_step(struct fetch *f)
 		ret = store_load_extents(f->obj, &f->next, &steps);
 	if (began)
 		lmdb_read_end(&store->db);
+	if (ret == -EUCLEAN && f->obj)
+		ret = fetch_damaged(f);
 	bound_seen(bound, bound->limit - steps);
 	if (ret == 1)
 		bound->hits++;

@@ -69,6 +69,7 @@ struct store_batch {
  * @recorded: its record is written, or is in a batch
  * @removed: no longer found; its space is freed after the commit and the last user
  * @refused: a part of it is lost: nobody gets it but to remove it, and its users add nothing
+ * @damaged: records of it are damaged, and nothing of it was read
  * @map: places of its blocks
  * @unwritten: blocks that have a place but have never been written
  * @reserved: the part of @unwritten that is recorded as such, or in a batch: it keeps its place
@@ -80,7 +81,7 @@ struct object {
 	struct ddio_file_ref ref;
 	uint32_t refs;
 	uint64_t seq;
-	bool recorded, removed, idle, refused;
+	bool recorded, removed, idle, refused, damaged;
 	struct extent_map map;
 	struct ranges unwritten, reserved;
 	struct ddio_hash_node node;

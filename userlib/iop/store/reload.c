@@ -122,6 +122,7 @@ static int keep(struct object *obj, const struct object *before, struct places *
 	obj->reserved = before->reserved;
 	obj->recorded = before->recorded;
 	obj->refused = true;
+	obj->damaged = before->damaged;
 	for (i = 0; i < places->n && !ret; i++)
 		ret = ranges_remove(&obj->store->free, places->v[i].start,
 				    places->v[i].count * obj->ref.block);
@@ -144,6 +145,7 @@ int object_reload(struct object *obj)
 	ranges_init(&obj->unwritten);
 	ranges_init(&obj->reserved);
 	obj->refused = false;
+	obj->damaged = false;
 	ret = load(obj);
 	if (ret == -EUCLEAN)
 		return keep(obj, &before, &places);

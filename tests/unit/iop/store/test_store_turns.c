@@ -287,6 +287,98 @@ static void read_beside_repair(void)
 	CU_ASSERT_EQUAL(r.called, 0);
 }
 
+/* Turns a bit of the record of the object's last extent, or has it say that extents are lost. */
+static int harm_last(MDB_txn *txn, void *arg)
+{
+	struct store *store = arg;
+	MDB_cursor *cursor;
+	uint8_t key[REC_EXTENT_KEY_LEN], value[64];
+	MDB_val k, v;
+	int ret = mdb_cursor_open(txn, store->db.dbi[STORE_EXTENTS], &cursor);
+
+	if (!ret)
+		ret = mdb_cursor_get(cursor, &k, &v, MDB_LAST);
+	if (ret)
+		return ret;
+	CU_ASSERT_FATAL(k.mv_size == sizeof(key) && v.mv_size <= sizeof(value));
+	memcpy(key, k.mv_data, k.mv_size);
+	memcpy(value, v.mv_data, v.mv_size);
+	mdb_cursor_close(cursor);
+	k.mv_data = key;
+	v.mv_data = value;
+	value[9] ^= 4;
+	return mdb_put(txn, store->db.dbi[STORE_EXTENTS], &k, &v, 0);
+}
+
+/* An object of which the last record is damaged is read in turns as well, and found out once. */
+static void damaged_in_turns(void)
+{
+	const struct ddio_file_ref ref = pieces();
+	struct ddio_msg_fsck result;
+	struct object *obj;
+	struct patient r;
+	struct bound *b;
+	struct ut_store t;
+	size_t n = fetch_prepare(&t);
+	int i;
+
+	b = &t.store->bounds->at[BOUND_FETCHED];
+	CU_ASSERT_EQUAL_FATAL(lmdb_write(&t.store->db, harm_last, t.store), 0);
+	CU_ASSERT_FALSE(reader_begin(&t, &r));
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT(r.called == 1 && !r.extents);
+	CU_ASSERT(b->most == LIMIT && b->hits > 2 * (n - 1) / LIMIT);
+	for (i = 0; i < 3; i++) {
+		CU_ASSERT(reader_begin(&t, &r));
+		CU_ASSERT_EQUAL(store_get(t.store, &ref, true, &obj), -EUCLEAN);
+		CU_ASSERT_EQUAL(store_get_remains(t.store, &ref, &obj), -EUCLEAN);
+	}
+	CU_ASSERT_EQUAL(ddio_sim_logged(t.world, "are damaged; run 'ddio fsck'"), 1);
+	/* A repair corrects the bit. */
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_REPAIR, &result), 0);
+	CU_ASSERT_EQUAL_FATAL(store_get(t.store, &ref, false, &obj), 0);
+	CU_ASSERT_EQUAL(obj->map.n, n);
+	object_put(obj);
+	ut_store_end(&t);
+}
+
+static int lose_last(MDB_txn *txn, void *arg)
+{
+	const struct rec_extent lost = { .id = 1, .block = 2 * BLOCKS, .lost = true, .count = 1 };
+	struct store *store = arg;
+	uint8_t key[REC_EXTENT_KEY_LEN], value[REC_EXTENT_LEN];
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
+
+	rec_extent_key(key, 1, lost.block);
+	rec_extent_put(value, &lost);
+	return mdb_put(txn, store->db.dbi[STORE_EXTENTS], &k, &v, 0);
+}
+
+/* One of which a part is lost has what remains, also read in turns, for whoever removes it. */
+static void remains_in_turns(void)
+{
+	const struct ddio_file_ref ref = pieces();
+	struct object *obj;
+	struct patient r;
+	struct bound *b;
+	struct ut_store t;
+	size_t n = fetch_prepare(&t);
+
+	b = &t.store->bounds->at[BOUND_FETCHED];
+	CU_ASSERT_EQUAL_FATAL(lmdb_write(&t.store->db, lose_last, t.store), 0);
+	CU_ASSERT_FALSE(reader_begin(&t, &r));
+	ddio_sim_run_for(t.world, 1000000);
+	CU_ASSERT(r.called == 1 && !r.extents && b->most == LIMIT);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &obj), -EUCLEAN);
+	CU_ASSERT_EQUAL_FATAL(store_get_remains(t.store, &ref, &obj), 0);
+	CU_ASSERT_EQUAL(obj->map.n, n);
+	CU_ASSERT_EQUAL(object_remove(obj), 0);
+	object_put(obj);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &obj), -ENOENT);
+	ut_store_end(&t);
+}
+
 static const struct ut_case cases[] = {
 	{ "the space of what is removed", removed_in_turns },
 	{ "the space of a hole", punched_in_turns },
@@ -296,6 +388,8 @@ static const struct ut_case cases[] = {
 	{ "records are read in turns", read_in_turns },
 	{ "... beside others", read_beside_others },
 	{ "... beside a repair", read_beside_repair },
+	{ "... of which one is damaged", damaged_in_turns },
+	{ "... of which one is lost", remains_in_turns },
 	{ NULL, NULL },
 };
 
