@@ -4,10 +4,7 @@
 #include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
 
-/*
- * A reply that waits until the changes are durable; or committed, if commits fall behind or room is short, or if what asks is
- * not FS_WROTE.
- */
+/* A reply that waits until the changes are durable, or, if commits fall behind or room is short, until they are committed. */
 struct fs_late {
 	size_t len;
 	uint8_t bytes[];
@@ -26,7 +23,6 @@ static void late_committed(struct commit *commit, int err)
 
 static void reply_late(struct server_request *req, const void *buf, size_t len)
 {
-	bool flush = req->msg.opcode == DDIO_OP_FS_WROTE && !ns_full(fs_ns(req));
 	struct fs_late *late = malloc(sizeof(*late) + len);
 
 	if (!late) {
@@ -39,7 +35,7 @@ static void reply_late(struct server_request *req, const void *buf, size_t len)
 	free(req->data);
 	req->data = late;
 	req->commit.done = late_committed;
-	(flush ? ns_flush : ns_commit)(fs_ns(req), &req->commit);
+	(ns_full(fs_ns(req)) ? ns_commit : ns_flush)(fs_ns(req), &req->commit);
 }
 
 void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durable)

@@ -172,7 +172,7 @@ int serve_obj_sync(struct server_request *req, const void *payload)
 		req->pending++;
 		req->commit.done = sync_names_committed;
 		/* A check that follows a sync of all reads what is committed. */
-		if (req->obj.flags & DDIO_OBJ_ALL || !fs_mount(req))
+		if (req->obj.flags & DDIO_OBJ_ALL)
 			ns_commit(reactor->iop->ns, &req->commit);
 		else
 			ns_flush(reactor->iop->ns, &req->commit);
