@@ -52,6 +52,15 @@ void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload)
 	env->ops->offload(env, offload);
 }
 
+int ddio_env_flush_file(struct ddio_env *env, int fd)
+{
+	if (fdatasync(fd))
+		return -errno;
+	if (env->ops->file_flushed)
+		env->ops->file_flushed(env, fd);
+	return 0;
+}
+
 void ddio_gate_init(struct ddio_gate *gate)
 {
 	gate->waiters = 0;

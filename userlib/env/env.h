@@ -86,6 +86,11 @@ struct ddio_offload {
 };
 
 void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload);
+/*
+ * Puts a file's bytes, and its length, on stable storage.  Blocks, so it is for offloaded work and for beginnings; any thread.
+ * Return: 0 or -errno.
+ */
+int ddio_env_flush_file(struct ddio_env *env, int fd);
 
 /**
  * struct ddio_gate - how an application's call waits for a reactor

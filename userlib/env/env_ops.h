@@ -22,6 +22,8 @@ struct ddio_env_ops {
 	/* May be NULL: post(). */
 	void (*post_later)(struct ddio_env *env, struct ddio_post *post);
 	void (*offload)(struct ddio_env *env, struct ddio_offload *offload);
+	/* A file has been flushed; may be NULL. */
+	void (*file_flushed)(struct ddio_env *env, int fd);
 	void (*gate_open)(struct ddio_env *env, struct ddio_gate *gate);
 	int (*gate_wait)(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
 	/* May be NULL: post() and gate_wait(). */

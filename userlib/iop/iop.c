@@ -55,18 +55,6 @@ const char *ddio_iop_addr(const struct ddio_iop *iop)
 }
 
 /**
- * ddio_iop_flushed - what a loss of power leaves of a journal of the name space
- * @iop: the node, in the simulated world
- * @journal: 0 or 1
- *
- * Return: bytes that are known to be on stable storage, 0 if the node has no name space.
- */
-uint64_t ddio_iop_flushed(const struct ddio_iop *iop, int journal)
-{
-	return iop->ns ? ns_flushed(iop->ns, journal) : 0;
-}
-
-/**
  * ddio_iop_look - ask a running node for its state
  * @iop: the node, whose loops run until @fn has been called, or until the process ends
  * @fn: receives the state, once every reactor has told its part; not before one that a disk holds up can

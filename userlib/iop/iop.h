@@ -17,7 +17,6 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 		   size_t err_len);
 const char *ddio_iop_addr(const struct ddio_iop *iop);
 int ddio_iop_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg);
-uint64_t ddio_iop_flushed(const struct ddio_iop *iop, int journal);
 void ddio_iop_stop(struct ddio_iop *iop);
 void ddio_iop_free(struct ddio_iop *iop);
 

@@ -179,10 +179,10 @@ const struct ddio_disk_engine *const sim_engines[] = {
 #define SIM_ENV_OPS                                                                                \
 	.name = "simulated", .now = sim_env_now, .wall = sim_env_wall, .timer_arm = sim_timer_arm, \
 	.timer_cancel = sim_timer_cancel, .post = sim_post, .offload = sim_offload,                \
-	.gate_open = sim_gate_open, .gate_wait = sim_gate_wait, .random = sim_random_bytes,        \
-	.log = sim_log, .charge = sim_charge, .stream_connect = sim_stream_connect,                \
-	.stream_attach = sim_stream_attach, .listen = sim_listen, .medium = sim_medium_open,       \
-	.heap = true
+	.file_flushed = sim_file_flushed, .gate_open = sim_gate_open, .gate_wait = sim_gate_wait,  \
+	.random = sim_random_bytes, .log = sim_log, .charge = sim_charge,                          \
+	.stream_connect = sim_stream_connect, .stream_attach = sim_stream_attach,                  \
+	.listen = sim_listen, .medium = sim_medium_open, .heap = true
 
 const struct ddio_env_ops sim_env_ops = { SIM_ENV_OPS };
 const struct ddio_env_ops sim_local_ops = { SIM_ENV_OPS, .mail = &sim_mail };

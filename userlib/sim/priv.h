@@ -132,6 +132,7 @@ struct sim_net {
  * @streams: every stream end, for ddio_sim_free()
  * @listeners: every listener
  * @media: every medium
+ * @files: of every file that was flushed, what that has left
  * @boxes: every mailbox
  * @tracing: trace is kept
  * @trace: of all that happened
@@ -159,7 +160,7 @@ struct ddio_sim {
 	struct sim_cpu *running;
 	struct ddio_list streams;
 	struct ddio_list listeners;
-	struct ddio_list media;
+	struct ddio_list media, files;
 	struct ddio_list boxes;
 	bool tracing;
 	uint64_t trace;
@@ -218,6 +219,9 @@ void sim_trace_bytes(struct ddio_sim *sim, const void *data, size_t len);
 /* medium.c */
 struct ddio_medium *sim_medium_open(struct ddio_env *env, const char *path);
 void sim_media_free(struct ddio_sim *sim);
+
+void sim_file_flushed(struct ddio_env *env, int fd);
+void sim_files_free(struct ddio_sim *sim);
 
 /* mail.c */
 extern const struct ddio_mail_ops sim_mail;

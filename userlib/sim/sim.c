@@ -40,6 +40,7 @@ struct ddio_sim *ddio_sim_new(uint64_t seed)
 	ddio_list_init(&sim->streams);
 	ddio_list_init(&sim->listeners);
 	ddio_list_init(&sim->media);
+	ddio_list_init(&sim->files);
 	ddio_list_init(&sim->boxes);
 	return sim;
 }
@@ -66,6 +67,7 @@ void ddio_sim_free(struct ddio_sim *sim)
 		proc_free(proc);
 	sim_net_fini(&sim->net);
 	sim_media_free(sim);
+	sim_files_free(sim);
 	sim_boxes_free(sim);
 	fclose(sim->log_file);
 	free(sim->log);

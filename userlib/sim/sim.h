@@ -241,6 +241,14 @@ bool ddio_sim_medium_flush_failed(struct ddio_sim_medium *medium);
  */
 int64_t ddio_sim_medium_crash(struct ddio_sim_medium *medium, uint32_t lose);
 
+/*
+ * Files: of those that processes flush with ddio_env_flush_file() the world keeps what each flush left.  Does to @copy, a copy
+ * of @file, what a loss of power does to @file: each sector that has changed since the last flush is lost with a
+ * chance of @lose in 1000, and so is a change of the length.  Return: how many were lost, or -errno.
+ */
+int64_t ddio_sim_file_crash(struct ddio_sim *sim, const char *file, const char *copy,
+			    uint32_t lose);
+
 /* Collects all that happens into ddio_sim_trace(), which is equal for equal runs. */
 void ddio_sim_trace_on(struct ddio_sim *sim);
 uint64_t ddio_sim_trace(const struct ddio_sim *sim);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "env/disk/disk.h"
 #include "sim/sim.h"
+#include "tests/unit/iop/store/ut_store.h"
 #include "tests/unit/lib/ut.h"
 
 #define US 1000ull
@@ -475,6 +476,51 @@ static void forgot(void *arg)
 	(*(uint32_t *)arg)++;
 }
 
+/* Returns how a file reads that had 3 sectors "a" when it was flushed, then 4 sectors "b", and has lost @lose of a thousand. */
+static const char *after_loss(bool flush, uint32_t lose)
+{
+	static char buf[8 * 512 + 1], seen[9];
+	struct ddio_sim *sim = ddio_sim_new(5);
+	struct ddio_env *env = ddio_sim_env(sim, "io0");
+	char top[200], file[260], copy[260];
+	ssize_t n;
+	int fd, i;
+
+	ut_temp_dir(top, sizeof(top));
+	snprintf(file, sizeof(file), "%s/file", top);
+	snprintf(copy, sizeof(copy), "%s/copy", top);
+	fd = open(file, O_RDWR | O_CREAT, 0600);
+	memset(buf, 'a', sizeof(buf));
+	CU_ASSERT_EQUAL_FATAL(pwrite(fd, buf, 3 * 512, 0), 3 * 512);
+	CU_ASSERT_EQUAL(!flush || !ddio_env_flush_file(env, fd), true);
+	memset(buf, 'b', sizeof(buf));
+	CU_ASSERT_EQUAL(pwrite(fd, buf, 4 * 512, 0), 4 * 512);
+	close(fd);
+	ut_copy_file(file, copy);
+	CU_ASSERT(ddio_sim_file_crash(sim, file, copy, lose) >= 0);
+	CU_ASSERT_EQUAL(ddio_env_flush_file(env, -1), -EBADF);
+	fd = open(copy, O_RDONLY);
+	n = pread(fd, buf, sizeof(buf) - 1, 0);
+	close(fd);
+	for (i = 0; i < n / 512; i++)
+		seen[i] = buf[i * 512] ? buf[i * 512] : '0';
+	seen[i] = '\0';
+	CU_ASSERT_EQUAL(ddio_sim_file_crash(sim, "/nowhere", copy, lose), -ENOENT);
+	ut_remove_tree(top);
+	ddio_sim_free(sim);
+	return seen;
+}
+
+/* A loss of power takes what was not flushed of a file, sector by sector, and no more. */
+static void test_file_crash(void)
+{
+	CU_ASSERT_STRING_EQUAL(after_loss(true, 0), "bbbb");
+	CU_ASSERT_STRING_EQUAL(after_loss(true, 1000), "aaa");
+	CU_ASSERT_STRING_EQUAL(after_loss(false, 0), "bbbb");
+	CU_ASSERT_STRING_EQUAL(after_loss(false, 1000), "");
+	CU_ASSERT(strchr(after_loss(true, 500), 'a') && strchr(after_loss(true, 500), 'b'));
+}
+
 /* Of the requests that are to fail only the kinds that are meant count, and a failed flush tells what it has lost. */
 static void test_medium_fails(void)
 {
@@ -513,6 +559,7 @@ static void test_medium_fails(void)
 static const struct ut_case fault_tests[] = {
 	{ "offloaded work that cannot write", test_offload_fails },
 	{ "requests of one kind that fail, and what a flush loses", test_medium_fails },
+	{ "what a file loses", test_file_crash },
 	{ 0 },
 };
 

@@ -281,31 +281,25 @@ static void daemon_end(struct faults *f, struct daemon *d)
 	f->world->orphans = d;
 }
 
-/*
- * The machine's memory held the ends of the name space's journals: of each thousand bytes that nobody had flushed @lose at the
- * end are gone.
- */
-static void journals_lose(struct faults *f, const struct daemon *d, uint32_t iop, uint32_t lose)
+/* The machine's memory held what nobody had flushed of the name space's journals: of a thousand sectors @lose are gone. */
+static void journals_lose(struct faults *f, const char *dead, const char *live, uint32_t lose)
 {
-	uint64_t kept, lost;
-	char path[40];
-	struct stat st;
+	char from[60], to[60];
+	int64_t lost;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "io%u/ns/journal.%d", iop, i);
-		kept = ddio_iop_flushed(d->iop, i);
-		if (stat(path, &st) || (uint64_t)st.st_size <= kept)
-			continue;
-		lost = ((uint64_t)st.st_size - kept) * lose / 1000;
-		if (truncate(path, st.st_size - (off_t)lost))
-			faults_violated(f, "cannot cut %s: %s", path, strerror(errno));
-		faults_say(f, "%s loses %llu bytes of %llu", path, (unsigned long long)lost,
-			   (unsigned long long)st.st_size);
+		snprintf(from, sizeof(from), "%s/ns/journal.%d", dead, i);
+		snprintf(to, sizeof(to), "%s/ns/journal.%d", live, i);
+		lost = ddio_sim_file_crash(f->world->sim, from, to, lose);
+		if (lost < 0 && lost != -ENOENT)
+			faults_violated(f, "cannot change %s: %s", to, strerror((int)-lost));
+		else if (lost > 0)
+			faults_say(f, "%s loses %lld sectors", to, (long long)lost);
 	}
 }
 
-static void records_crash(struct faults *f, const struct daemon *d, uint32_t iop, uint32_t lose)
+static void records_crash(struct faults *f, uint32_t iop, uint32_t lose)
 {
 	char live[16], dead[32];
 
@@ -314,7 +308,7 @@ static void records_crash(struct faults *f, const struct daemon *d, uint32_t iop
 	if (rename(live, dead) || faults_copy_records(dead, live))
 		faults_violated(f, "cannot copy the records of io%u: %s", iop, strerror(errno));
 	else if (lose)
-		journals_lose(f, d, iop, lose);
+		journals_lose(f, dead, live, lose);
 }
 
 void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
@@ -331,7 +325,7 @@ void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
 		if (lost)
 			faults_say(f, "d%u loses %lld sectors", k, (long long)lost);
 	}
-	records_crash(f, d, iop, lose);
+	records_crash(f, iop, lose);
 	for (k = 0; k < d->nenvs; k++) {
 		ddio_sim_orphan(d->env[k]);
 		ddio_sim_fail_offload(d->env[k], false);

@@ -49,7 +49,7 @@ static void flush_work(void *arg)
 {
 	struct kv *kv = arg;
 
-	kv->flush.err = kv_journal_flush(&kv->journal, kv->flush.which);
+	kv->flush.err = kv_journal_flush(&kv->journal, kv->env, kv->flush.which);
 }
 
 static void flush_end(struct kv *kv, int err)
@@ -64,8 +64,6 @@ static void flush_end(struct kv *kv, int err)
 	/* Memory has all of it, and LMDB gets it. */
 	if (err)
 		flush_commit(kv, &told);
-	else
-		kv_journal_flushed(&kv->journal);
 	/* A callback may flush again. */
 	while (!ddio_list_empty(&told)) {
 		commit = ddio_list_first(&told, struct commit, link);
@@ -101,11 +99,6 @@ void kv_flush_init(struct kv *kv, bool sync)
 	ddio_list_init(&f->running);
 	f->job = (struct ddio_offload){ .work = flush_work, .done = flush_worked, .arg = kv };
 	f->post = (struct ddio_post){ .fn = flush_posted, .arg = kv };
-}
-
-uint64_t kv_flushed(const struct kv *kv, int journal)
-{
-	return kv->journal.flushed[journal];
 }
 
 void kv_flush(struct kv *kv, struct commit *commit)

@@ -11,6 +11,10 @@
 #include "proto/cursor.h"
 
 enum { OP_HEAD = 8 };
+/* What a journal grows by, in advance. */
+#define ROOM_STEP (64u << 10)
+/* With so many zeros a record may end. */
+#define ZEROS_MAX 16
 
 int kv_record_head(const uint8_t *buf, size_t len, uint64_t *seq, size_t *total)
 {
@@ -54,7 +58,7 @@ static int open_one(const char *dir, int which)
 
 	if (snprintf(path, sizeof(path), "%s/journal.%d", dir, which) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0600);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -106,7 +110,7 @@ int kv_journal_set_aside(struct kv_journal *j, const char *dir)
  */
 struct replay_file {
 	uint8_t *buf;
-	size_t len, at, total;
+	size_t len, end, at, total; /* behind @end are zeros only */
 	uint64_t seq;
 	bool any; /* there is a complete record at @at */
 };
@@ -131,22 +135,35 @@ static int reader_load(struct replay_file *rd, int fd)
 			break;
 		rd->len += (size_t)n;
 	}
+	for (rd->end = rd->len; rd->end && !rd->buf[rd->end - 1]; rd->end--)
+		;
 	return 0;
+}
+
+/* Returns how many bytes there are from @at on, without the zeros that may belong to a record or not. */
+static size_t left_at(const struct replay_file *rd, size_t at)
+{
+	return rd->end > at ? rd->end - at : 0;
 }
 
 /* Of a file's last record only the length may be damaged: the CRC then fits all that is left. */
 static bool length_damaged(struct replay_file *rd)
 {
-	size_t left = rd->len - rd->at;
+	size_t left = left_at(rd, rd->at), most = left + ZEROS_MAX;
 	struct ddio_rd r = ddio_rd_begin(rd->buf + rd->at, left);
-	uint32_t crc;
+	uint32_t crc, is;
 
 	ddio_rd_u32(&r);
 	crc = ddio_rd_u32(&r);
 	rd->seq = ddio_rd_u64(&r);
-	rd->total = left;
-	return !r.err && r.left && r.left <= KV_JOURNAL_MAX &&
-	       crc == ddio_crc32c(0, rd->buf + rd->at + 8, left - 8);
+	if (r.err || !r.left || r.left > KV_JOURNAL_MAX - ZEROS_MAX)
+		return false;
+	if (most > rd->len - rd->at)
+		most = rd->len - rd->at;
+	is = ddio_crc32c(0, rd->buf + rd->at + 8, left - 8);
+	for (rd->total = left; is != crc && rd->total < most; rd->total++)
+		is = ddio_crc32c(is, rd->buf + rd->at + rd->total, 1);
+	return is == crc;
 }
 
 /* Finds the next complete record after number @after. */
@@ -210,23 +227,25 @@ static bool plausible(const uint8_t *buf, size_t len, uint64_t after)
 }
 
 /* A record whose bytes are all there was written whole: it is not the torn end of a file. */
-static bool whole_but_wrong(const uint8_t *buf, size_t len)
+static bool whole_but_wrong(const struct replay_file *rd, size_t left)
 {
-	struct ddio_rd r = ddio_rd_begin(buf, len);
+	struct ddio_rd r = ddio_rd_begin(rd->buf + rd->at, left);
+	uint64_t total = (uint64_t)ddio_rd_u32(&r) + KV_JOURNAL_HEAD;
 
-	return ddio_rd_u32(&r) == len - KV_JOURNAL_HEAD;
+	return left > KV_JOURNAL_HEAD && total >= left && total <= left + ZEROS_MAX &&
+	       total <= rd->len - rd->at;
 }
 
 /* Looks at what replaying has left of a file: counts its bytes, and the whole records among them. */
 static void count_rest(struct kv_journal *j, const struct replay_file *rd)
 {
-	size_t at = rd->at, total;
+	size_t at = rd->at, left = left_at(rd, at), total;
 	uint64_t seq;
 
-	j->torn += rd->len - at;
-	if (rd->len - at > KV_JOURNAL_HEAD && whole_but_wrong(rd->buf + at, rd->len - at))
+	j->torn += left;
+	if (whole_but_wrong(rd, left))
 		j->beyond++;
-	while (rd->len - at >= KV_JOURNAL_HEAD) {
+	while (left_at(rd, at) >= KV_JOURNAL_HEAD) {
 		if (plausible(rd->buf + at, rd->len - at, j->seq) &&
 		    !kv_record_head(rd->buf + at, rd->len - at, &seq, &total)) {
 			j->beyond++;
@@ -294,6 +313,45 @@ static size_t record_put(struct kv_journal *j, const struct kv_map *map)
 	return w.len;
 }
 
+static int put_zeros(int fd, uint64_t at, uint64_t end)
+{
+	static const uint8_t zeros[ROOM_STEP];
+	ssize_t n;
+
+	while (at < end) {
+		n = pwrite(fd, zeros, end - at < ROOM_STEP ? end - at : ROOM_STEP, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* Has a record of @len bytes find room in front of the file's end.  It need not: the file then grows with it. */
+static void record_ahead(struct kv_journal *j, size_t len)
+{
+	uint64_t want = j->size[j->at] + len, room = j->room[j->at];
+
+	if (want <= room || want > KV_JOURNAL_KEEP || j->size[j->at] > room)
+		return;
+	want = (want + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
+	if (!put_zeros(j->fd[j->at], room, want))
+		j->room[j->at] = want;
+}
+
+/* What is there of a record that could not be written is cut off. */
+static void record_undo(struct kv_journal *j)
+{
+	uint64_t size = j->size[j->at];
+
+	if (ftruncate(j->fd[j->at], (off_t)size))
+		j->broken[j->at] = true;
+	else if (j->room[j->at] > size)
+		j->room[j->at] = size;
+}
+
 int kv_journal_append(struct kv_journal *j, const struct kv_map *map)
 {
 	int err = record_room(j, map);
@@ -308,8 +366,9 @@ int kv_journal_append(struct kv_journal *j, const struct kv_map *map)
 	if (j->broken[j->at])
 		return -EIO;
 	len = record_put(j, map);
+	record_ahead(j, len);
 	do {
-		n = write(j->fd[j->at], j->buf, len);
+		n = pwrite(j->fd[j->at], j->buf, len, (off_t)j->size[j->at]);
 	} while (n < 0 && errno == EINTR);
 	if (n == (ssize_t)len) {
 		j->size[j->at] += len;
@@ -318,8 +377,8 @@ int kv_journal_append(struct kv_journal *j, const struct kv_map *map)
 		return 0;
 	}
 	err = n < 0 ? -errno : -ENOSPC;
-	if (n > 0 && ftruncate(j->fd[j->at], (off_t)j->size[j->at]))
-		j->broken[j->at] = true;
+	if (n > 0)
+		record_undo(j);
 	return err;
 }
 
@@ -329,15 +388,27 @@ void kv_journal_turn(struct kv_journal *j)
 		j->at = !j->at;
 }
 
+/* Makes zeros of the records, or, if there is more than that in the file, cuts it. */
+static int clear(struct kv_journal *j, int which)
+{
+	uint64_t size = j->size[which];
+
+	if (j->room[which] && size <= j->room[which] && !j->broken[which] &&
+	    !put_zeros(j->fd[which], 0, size))
+		return 0;
+	j->room[which] = 0;
+	return ftruncate(j->fd[which], 0) ? -errno : 0;
+}
+
 int kv_journal_empty(struct kv_journal *j, int which)
 {
-	if (ftruncate(j->fd[which], 0))
-		return -errno;
+	int err = clear(j, which);
+
+	if (err)
+		return err;
 	j->size[which] = 0;
 	j->broken[which] = false;
 	j->fresh[which] = false;
-	j->flushing[which] = 0;
-	j->flushed[which] = 0;
 	atomic_store(&j->unsure[which], false);
 	return 0;
 }
@@ -349,18 +420,8 @@ uint8_t kv_journal_fresh(const struct kv_journal *j)
 
 void kv_journal_flushing(struct kv_journal *j)
 {
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		j->fresh[i] = false;
-		j->flushing[i] = j->size[i];
-	}
-}
-
-void kv_journal_flushed(struct kv_journal *j)
-{
-	j->flushed[0] = j->flushing[0];
-	j->flushed[1] = j->flushing[1];
+	j->fresh[0] = false;
+	j->fresh[1] = false;
 }
 
 bool kv_journal_unsure(const struct kv_journal *j)
@@ -368,26 +429,22 @@ bool kv_journal_unsure(const struct kv_journal *j)
 	return atomic_load(&j->unsure[0]) || atomic_load(&j->unsure[1]);
 }
 
-static int flush_each(struct kv_journal *j, uint8_t which, int (*flush)(int fd))
+int kv_journal_flush(struct kv_journal *j, struct ddio_env *env, uint8_t which)
 {
-	int i, err = 0;
+	int i, ret, err = 0;
 
 	for (i = 0; i < 2; i++) {
-		if (!(which >> i & 1) || !flush(j->fd[i]))
+		ret = which >> i & 1 ? ddio_env_flush_file(env, j->fd[i]) : 0;
+		if (!ret)
 			continue;
-		err = -errno;
+		err = ret;
 		/* The kernel says it only once. */
 		atomic_store(&j->unsure[i], true);
 	}
 	return err;
 }
 
-int kv_journal_flush(struct kv_journal *j, uint8_t which)
+int kv_journal_sync(struct kv_journal *j, struct ddio_env *env)
 {
-	return flush_each(j, which, fdatasync);
-}
-
-int kv_journal_sync(struct kv_journal *j)
-{
-	return kv_journal_unsure(j) ? -EIO : flush_each(j, 3, fsync);
+	return kv_journal_unsure(j) ? -EIO : kv_journal_flush(j, env, 3);
 }

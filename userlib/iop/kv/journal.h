@@ -3,6 +3,9 @@
  * Two journals of changes: one can be emptied when its contents have been committed, while the other one
  * grows.  A record holds one request's changes and is written by one write(2).
  *
+ * Behind the records are zeros, or the end of the file.  A journal keeps its length when it is emptied, and what it held
+ * becomes zeros: to flush a file that has grown, most file systems write their own journal, too.
+ *
  * A record: length of the body u32, CRC-32C of number and body u32, number u64; then the body, for each
  * change: 1 put or 0 delete u8, database u8, length of the key u16 and of the value u32, key, value.
  * Little-endian.  Record numbers run without gaps over both journals.
@@ -11,28 +14,30 @@
 #define DDIO_KV_JOURNAL_H
 
 #include <stdatomic.h>
+#include "env/env.h"
 #include "iop/kv/map.h"
 
 #define KV_JOURNAL_HEAD 16
-#define KV_JOURNAL_MAX (64u << 20) /* bytes of a record */
+#define KV_JOURNAL_MAX (64u << 20)   /* bytes of a record */
+#define KV_JOURNAL_KEEP (256u << 10) /* one that is longer is cut when it is emptied */
 #define KV_KEY_MAX 500
 
 /**
  * struct kv_journal - both journals
  * @at: the one being written
  * @size: bytes of whole records
+ * @room: what is known to be zeros reaches from @size to here; 0: nothing is known
  * @seq: number of the last record
  * @buf: the last record, kept for its memory
  * @torn: bytes after the last record that was replayed; @beyond: whole records among them
  * @broken: a partial record at its end could not be cut off: nothing may be appended
  * @fresh: it has records that no flush was begun for
- * @flushing: bytes for which the last flush was begun; @flushed: bytes that are on stable storage
  * @unsure: a flush has failed: what it holds may be lost, whatever a later flush says, until it is emptied
  */
 struct kv_journal {
 	int fd[2];
 	int at;
-	uint64_t size[2], flushing[2], flushed[2];
+	uint64_t size[2], room[2];
 	uint64_t torn, beyond;
 	uint64_t seq;
 	uint8_t *buf;
@@ -62,14 +67,13 @@ void kv_journal_turn(struct kv_journal *j);
 /* The contents of journal @which have been committed. */
 int kv_journal_empty(struct kv_journal *j, int which);
 /* Blocks until both files are on stable storage; fails if a flush has failed before. */
-int kv_journal_sync(struct kv_journal *j);
+int kv_journal_sync(struct kv_journal *j, struct ddio_env *env);
 /* Returns bits: the journals that have records for which no flush was begun. */
 uint8_t kv_journal_fresh(const struct kv_journal *j);
-/* A flush of all fresh ones begins; the one that was begun last has succeeded. */
+/* A flush of all fresh ones begins. */
 void kv_journal_flushing(struct kv_journal *j);
-void kv_journal_flushed(struct kv_journal *j);
 /* Blocks until the records of the journals @which are on stable storage.  Any thread. */
-int kv_journal_flush(struct kv_journal *j, uint8_t which);
+int kv_journal_flush(struct kv_journal *j, struct ddio_env *env, uint8_t which);
 /* Returns true if records may be lost, since a flush has failed. */
 bool kv_journal_unsure(const struct kv_journal *j);
 

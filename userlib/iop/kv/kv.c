@@ -84,7 +84,7 @@ static int kv_replay(struct kv *kv, bool sync)
 	if (ret || !sync)
 		return ret;
 	/* Numbers after a gap are used again: the old records must not come back after a crash. */
-	ret = kv_journal_sync(&kv->journal);
+	ret = kv_journal_sync(&kv->journal, kv->env);
 	return ret ? ret : lmdb_sync_dir(&kv->db);
 }
 

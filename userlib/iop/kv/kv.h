@@ -69,8 +69,6 @@ void kv_abort(struct kv *kv);
 void kv_commit(struct kv *kv, struct commit *commit);
 /* Makes all changes so far durable, in LMDB or in the journals, whichever comes first.  Not within a change. */
 void kv_flush(struct kv *kv, struct commit *commit);
-/* Returns how many bytes of a journal are known to be on stable storage: a simulated loss of power leaves them. */
-uint64_t kv_flushed(const struct kv *kv, int journal);
 /* Returns true if nothing waits to be committed. */
 bool kv_clean(const struct kv *kv);
 /* Tells what the records take. */

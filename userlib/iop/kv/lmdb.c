@@ -109,7 +109,7 @@ static int write_end(MDB_txn *txn, void *arg)
 int kv_write_parts(struct kv *kv, const struct kv_map *map, uint64_t seq)
 {
 	struct part part = { kv, map->head[0], seq };
-	int ret = kv_journal_sync(&kv->journal);
+	int ret = kv_journal_sync(&kv->journal, kv->env);
 
 	while (part.next && !ret)
 		ret = lmdb_write_once(&kv->db, write_part, &part);

@@ -191,11 +191,6 @@ void ns_flush(struct ns *ns, struct commit *commit)
 	kv_flush(ns->kv, commit);
 }
 
-uint64_t ns_flushed(const struct ns *ns, int journal)
-{
-	return kv_flushed(ns->kv, journal);
-}
-
 struct lmdb_left ns_left(const struct ns *ns)
 {
 	return kv_left(ns->kv);

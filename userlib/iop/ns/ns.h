@@ -47,8 +47,6 @@ void ns_close(struct ns *ns);
 void ns_commit(struct ns *ns, struct commit *commit);
 /* The same, but what is durable may be in the journals alone. */
 void ns_flush(struct ns *ns, struct commit *commit);
-/* Returns how many bytes of a journal are known to be on stable storage. */
-uint64_t ns_flushed(const struct ns *ns, int journal);
 /* Tells what the records take. */
 struct lmdb_left ns_left(const struct ns *ns);
 /* Returns true if commits are falling behind: whoever makes changes should wait for one. */

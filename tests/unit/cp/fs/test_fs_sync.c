@@ -7,6 +7,8 @@
 #include "conn/conn_priv.h"
 #include "cp/node/lane.h"
 #include "cp/node/session.h"
+#include "cp/fs/data/file.h"
+#include "cp/fs/inode/inode.h"
 #include "tests/unit/cp/fs/fs_power.h"
 
 /* Stands in the place of the C library's: of the name server's journals, "image" has what the last flush has left. */
@@ -177,18 +179,30 @@ static struct ddio_fs_file *written(struct fs_world *w, uint32_t flags)
 	return a;
 }
 
-/* One message with writes to tell, also when its answer is lost with the connection; without any, FS_SYNC. */
+/*
+ * One message with writes to tell, also when its answer is lost with the connection; without any, none, or FS_SYNC if another
+ * change of the file is unsynced, or one of a name that may be its own.
+ */
 static void one_message(void)
 {
 	struct fs_world w;
 	struct ddio_fs_file *a = written(&w, DDIO_FS_HARD);
 	struct fs_mount *m = &w.mount[0];
 	struct counted from = counts(&w);
+	struct ddio_fs_attr mode = { .mode = 0600 };
 
 	FS_OK(m, ddio_fs_sync, a);
 	counts_are(&w, &from, 1, 1, 0);
 	FS_OK(m, ddio_fs_sync, a);
+	counts_are(&w, &from, 1, 1, 0);
+	FS_OK(m, ddio_fs_setattr, m->fs, a->inode->ino, DDIO_FS_SET_MODE, &mode);
+	FS_OK(m, ddio_fs_sync, a);
 	counts_are(&w, &from, 1, 1, 1);
+	FS_OK(m, ddio_fs_rename, m->fs, DDIO_FS_ROOT, "a", DDIO_FS_ROOT, "b", 0);
+	FS_OK(m, ddio_fs_sync, a);
+	counts_are(&w, &from, 1, 1, 2);
+	FS_OK(m, ddio_fs_sync, a);
+	counts_are(&w, &from, 1, 1, 2);
 	FS_OK(m, ddio_fs_write, a, "fourth", 6, 0);
 	from = counts(&w);
 	w.names.lose = DDIO_OP_FS_WROTE;

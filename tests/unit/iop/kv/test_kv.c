@@ -18,8 +18,7 @@ static uint32_t flushed;
 /* What had been flushed before the directory was, the last time. */
 static uint32_t flushed_before;
 
-/* Stands in the place of the C library's. */
-int fsync(int fd)
+static int note_flush(int fd)
 {
 	char link[32], path[300];
 	ssize_t n;
@@ -38,6 +37,17 @@ int fsync(int fd)
 	if (strstr(path, "/ddio-ut-") && !strchr(strstr(path, "/ddio-ut-") + 1, '/'))
 		flushed |= ABOVE;
 	return 0;
+}
+
+/* Both stand in the place of the C library's. */
+int fsync(int fd)
+{
+	return note_flush(fd);
+}
+
+int fdatasync(int fd)
+{
+	return note_flush(fd);
 }
 
 enum { KEYS = 40, DBS = 2, STEPS = 4000, CRASHES = 60 };
@@ -238,13 +248,16 @@ static void crash(struct kv_world *w, bool tear)
 {
 	uint64_t committed = w->kv->committed, seq = w->kv->journal.seq;
 	struct kv *kv;
+	uint32_t size = (uint32_t)w->kv->journal.size[w->kv->journal.at];
 	char path[300];
-	struct stat st;
 
 	copy_files(w);
 	snprintf(path, sizeof(path), "%s/journal.%d", w->copy, w->kv->journal.at);
-	if (tear && !stat(path, &st) && st.st_size)
-		CU_ASSERT_EQUAL(truncate(path, below(w, (uint32_t)st.st_size)), 0);
+	if (tear && size)
+		CU_ASSERT_EQUAL(truncate(path, below(w, size)), 0);
+	/* There may be zeros for it. */
+	if (tear && size && below(w, 2))
+		CU_ASSERT_EQUAL(truncate(path, KV_JOURNAL_KEEP), 0);
 	CU_ASSERT_EQUAL_FATAL(open_in(w, w->copy, &kv), 0);
 	CU_ASSERT(kv->committed >= committed && kv->committed <= seq);
 	CU_ASSERT(tear || kv->committed == seq);
@@ -461,16 +474,19 @@ static void put(struct kv_world *w, uint32_t i)
 }
 
 /*
- * Five changes are in the journal; its byte @at, from the end if it is negative, changes, or (@cut) it ends there.
- * The next open must find @want changes, keep the journal if @damaged, and say so.
+ * Five changes are in the journal; its byte @at, from the end of the last one if it is negative, changes, or the journal ends
+ * there, or has zeros from there on.  The next open must find @want changes, keep the journal if @damaged, and say so.
  */
-static void break_journal(long at, bool cut, uint32_t want, bool damaged)
+enum breakage { CHANGE, CUT, ZEROS };
+
+static void break_journal(long at, enum breakage how, uint32_t want, bool damaged)
 {
 	char path[300], aside[320];
 	struct kv_world w;
 	const void *value;
 	uint32_t i, got;
 	struct stat st;
+	bool dropped;
 	size_t len;
 	FILE *f;
 
@@ -479,11 +495,13 @@ static void break_journal(long at, bool cut, uint32_t want, bool damaged)
 		put(&w, i);
 	snprintf(path, sizeof(path), "%s/journal.%d", w.dir, w.kv->journal.at);
 	snprintf(aside, sizeof(aside), "%s.damaged", path);
+	at += at < 0 ? (long)w.kv->journal.size[w.kv->journal.at] : 0;
+	dropped = how != CHANGE || at >= (long)w.kv->journal.size[w.kv->journal.at];
 	kv_close(w.kv);
-	stat(path, &st);
-	at += at < 0 ? (long)st.st_size : 0;
-	if (cut) {
+	CU_ASSERT_EQUAL(stat(path, &st), 0);
+	if (how != CHANGE) {
 		CU_ASSERT_EQUAL(truncate(path, at), 0);
+		CU_ASSERT_EQUAL(how == CUT || !truncate(path, st.st_size), true);
 	} else {
 		f = fopen(path, "r+b");
 		if (!f || fseek(f, at, SEEK_SET) || fputc('X', f) == EOF || fclose(f))
@@ -495,7 +513,7 @@ static void break_journal(long at, bool cut, uint32_t want, bool damaged)
 	CU_ASSERT_EQUAL(got, want);
 	CU_ASSERT_EQUAL(stat(aside, &st), damaged ? 0 : -1);
 	CU_ASSERT_EQUAL(ddio_sim_logged(w.sim, "run 'ddio fsck'"), damaged);
-	CU_ASSERT_EQUAL(ddio_sim_logged(w.sim, "never answered: dropped"), !damaged);
+	CU_ASSERT_EQUAL(ddio_sim_logged(w.sim, "never answered: dropped"), dropped && !damaged);
 	/* It goes on behind what was found. */
 	put(&w, 9);
 	reopen(&w);
@@ -510,14 +528,110 @@ enum { RECORD = KV_JOURNAL_HEAD + 8 + 5 + 4 };
 
 static void test_torn_or_damaged(void)
 {
-	break_journal(-1, true, 4, false);
-	break_journal(-RECORD + 1, true, 4, false);
+	break_journal(-1, CUT, 4, false);
+	break_journal(-RECORD + 1, CUT, 4, false);
+	break_journal(-20, ZEROS, 4, false);
+	break_journal(-RECORD + 1, ZEROS, 4, false);
+	/* Bytes beyond the records belong to none. */
+	break_journal(5 * RECORD + 100, CHANGE, 5, false);
 	/* Whole, but wrong. */
-	break_journal(-1, false, 4, true);
-	break_journal(2 * RECORD + KV_JOURNAL_HEAD, false, 2, true);
-	break_journal(RECORD + 9, false, 1, true);
-	/* A length that leads nowhere. */
-	break_journal(3 * RECORD + 1, false, 3, true);
+	break_journal(-1, CHANGE, 4, true);
+	break_journal(2 * RECORD + KV_JOURNAL_HEAD, CHANGE, 2, true);
+	break_journal(RECORD + 9, CHANGE, 1, true);
+	/* A length that leads nowhere; that of the last one. */
+	break_journal(3 * RECORD + 1, CHANGE, 3, true);
+	break_journal(4 * RECORD + 1, CHANGE, 5, false);
+}
+
+static uint64_t journal_length(const struct kv_world *w, int which)
+{
+	struct stat st = { 0 };
+
+	fstat(w->kv->journal.fd[which], &st);
+	return (uint64_t)st.st_size;
+}
+
+/* Returns where the journal has the last byte that is not zero. */
+static uint64_t journal_used(const struct kv_world *w, int which)
+{
+	static uint8_t buf[2 * KV_JOURNAL_KEEP];
+	ssize_t n = pread(w->kv->journal.fd[which], buf, sizeof(buf), 0);
+
+	while (n > 0 && !buf[n - 1])
+		n--;
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+/* A journal is as long as it was after it has been emptied, and only zeros; unless it was long. */
+static void test_keeps_its_length(void)
+{
+	uint64_t len;
+	struct kv_world w;
+	uint32_t i, at;
+
+	begin(&w, 15);
+	put(&w, 1);
+	at = (uint32_t)w.kv->journal.at;
+	len = journal_length(&w, at);
+	CU_ASSERT(len >= 10 * RECORD);
+	for (i = 2; i <= 10; i++)
+		put(&w, i);
+	CU_ASSERT_EQUAL(journal_length(&w, at), len);
+	kv_commit(w.kv, NULL);
+	ddio_sim_run_for(w.sim, 1000000);
+	CU_ASSERT_EQUAL(journal_used(&w, at), 0);
+	CU_ASSERT_EQUAL(journal_length(&w, at), len);
+	/* One that has room for 256 KB is the longest that stays. */
+	for (i = 0; i <= KV_JOURNAL_KEEP / RECORD; i++)
+		put(&w, i);
+	at = (uint32_t)w.kv->journal.at;
+	CU_ASSERT(journal_length(&w, at) > KV_JOURNAL_KEEP);
+	kv_commit(w.kv, NULL);
+	ddio_sim_run_for(w.sim, 1000000);
+	CU_ASSERT_EQUAL(journal_length(&w, at), 0);
+	reopen(&w);
+	end(&w);
+}
+
+/* Emptying is not flushed: what a loss of power brings back of it, whole or in part, was committed before. */
+static void test_old_records(void)
+{
+	static uint8_t old[16 * RECORD];
+	char path[300];
+	struct kv_world w;
+	const void *value;
+	uint32_t i, got, at;
+	size_t len;
+	int fd;
+
+	begin(&w, 16);
+	for (i = 1; i <= 16; i++)
+		put(&w, i);
+	at = (uint32_t)w.kv->journal.at;
+	CU_ASSERT_EQUAL(pread(w.kv->journal.fd[at], old, sizeof(old), 0), sizeof(old));
+	kv_commit(w.kv, NULL);
+	ddio_sim_run_for(w.sim, 1000000);
+	put(&w, 17);
+	kv_commit(w.kv, NULL);
+	ddio_sim_run_for(w.sim, 1000000);
+	put(&w, 18);
+	CU_ASSERT_EQUAL_FATAL(w.kv->journal.at, (int)at);
+	put(&w, 19);
+	copy_files(&w);
+	/* Behind two new records, a part of an old one and whole ones. */
+	snprintf(path, sizeof(path), "%s/journal.%u", w.copy, at);
+	fd = open(path, O_RDWR);
+	CU_ASSERT_EQUAL(pwrite(fd, old + 2 * RECORD + 5, sizeof(old) - 2 * RECORD - 5,
+			       2 * RECORD + 5),
+			sizeof(old) - 2 * RECORD - 5);
+	close(fd);
+	kv_close(w.kv);
+	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.copy, &w.kv), 0);
+	CU_ASSERT_EQUAL(kv_get(w.kv, 0, "count", 5, &value, &len), 0);
+	memcpy(&got, value, sizeof(got));
+	CU_ASSERT_EQUAL(got, 19);
+	CU_ASSERT_EQUAL(ddio_sim_logged(w.sim, "run 'ddio fsck'"), false);
+	end(&w);
 }
 
 /* What a process had said to be done is there after its sudden end. */
@@ -592,6 +706,8 @@ static const struct ut_case cases[] = {
 	{ "a replay is flushed", test_replay_is_flushed },
 	{ "names are flushed", test_names_are_flushed },
 	{ "a journal torn off, a journal damaged", test_torn_or_damaged },
+	{ "a journal keeps its length", test_keeps_its_length },
+	{ "old records behind new ones", test_old_records },
 	{ "a process is killed", test_kill },
 	{ NULL, NULL },
 };

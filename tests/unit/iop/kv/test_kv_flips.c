@@ -169,10 +169,26 @@ static void flip_repaired(struct kv_flips *w, long bit)
 	w->repair = false;
 }
 
+/* Returns the bytes of LMDB's file, or those of a journal up to the last one that is not zero, and a few more. */
+static uint64_t bytes_used(int fd, bool journal)
+{
+	static uint8_t buf[KV_JOURNAL_KEEP];
+	struct stat st;
+	ssize_t n;
+
+	CU_ASSERT_FATAL(!fstat(fd, &st) && st.st_size > 0);
+	if (!journal)
+		return (uint64_t)st.st_size;
+	n = pread(fd, buf, sizeof(buf), 0);
+	while (n > 0 && !buf[n - 1])
+		n--;
+	CU_ASSERT_FATAL(n > 0);
+	return (uint64_t)n + 32;
+}
+
 static void flip(struct kv_flips *w, const char *file)
 {
 	char path[300];
-	struct stat st;
 	uint8_t byte;
 	long bit;
 	int fd;
@@ -181,8 +197,8 @@ static void flip(struct kv_flips *w, const char *file)
 	copy(w);
 	snprintf(path, sizeof(path), "%s/%s", w->copy, file);
 	fd = open(path, O_RDWR);
-	CU_ASSERT_FATAL(fd >= 0 && !fstat(fd, &st) && st.st_size > 0);
-	bit = (long)ddio_rand_below(&w->rand, (uint64_t)st.st_size * 8);
+	CU_ASSERT_FATAL(fd >= 0);
+	bit = (long)ddio_rand_below(&w->rand, bytes_used(fd, *file == 'j') * 8);
 	CU_ASSERT_EQUAL(pread(fd, &byte, 1, bit / 8), 1);
 	byte ^= (uint8_t)(1 << bit % 8);
 	CU_ASSERT_EQUAL(pwrite(fd, &byte, 1, bit / 8), 1);

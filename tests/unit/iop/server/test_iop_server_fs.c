@@ -243,8 +243,7 @@ static bool durable(const struct sw *sw)
 {
 	const struct kv *kv = sw->iop->ns->kv;
 
-	return kv_clean(kv) || (kv->journal.size[0] == kv_flushed(kv, 0) &&
-				kv->journal.size[1] == kv_flushed(kv, 1));
+	return kv_clean(kv) || (!kv_journal_fresh(&kv->journal) && !kv->flush.active);
 }
 
 /* Makes a file with data and removes its name.  Returns true if it is durable, when that is answered, that it has none. */
