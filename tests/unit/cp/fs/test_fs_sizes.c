@@ -199,8 +199,15 @@ static void fill_disks(struct sharers *p, struct ddio_fs_file *hog)
 		FSC_WAIT(&p->m->r, ddio_fs_write, hog, big, BLOCK, at + i * BLOCK);
 }
 
+/* The mounts ask the name server for the place of each append, as if it granted no leases. */
+static void without_leases(struct sharers *p)
+{
+	atomic_store(&p->m->fs->leasing, false);
+	atomic_store(&p->n->fs->leasing, false);
+}
+
 /* A full disk refuses appends, and the file is as it was; what is appended later follows what was there. */
-static void failed_append(void)
+static void failed_append_with(bool leases)
 {
 	static uint8_t data[20 * BLOCK], buf[20 * BLOCK];
 	struct ddio_fs_file *hog;
@@ -209,6 +216,8 @@ static void failed_append(void)
 
 	memset(data, 'x', sizeof(data));
 	pair_begin(&p, 8, 0, O_APPEND);
+	if (!leases)
+		without_leases(&p);
 	FS_OK(p.m, ddio_fs_write, p.a, "12345", 5, 0);
 	hog = fs_create(p.m, "hog", O_RDWR);
 	fill_disks(&p, hog);
@@ -228,8 +237,14 @@ static void failed_append(void)
 	pair_end(&p);
 }
 
+static void failed_append(void)
+{
+	failed_append_with(true);
+	failed_append_with(false);
+}
+
 /* Another mount appends what fits, at any moment of an append that fails: it stays, at the end. */
-static void failed_beside_another(void)
+static void failed_beside(bool leases)
 {
 	static uint8_t data[20 * BLOCK], buf[64];
 	struct ddio_fs_file *hog;
@@ -240,6 +255,8 @@ static void failed_beside_another(void)
 	memset(data, 'x', sizeof(data));
 	for (delay = 0; delay < 16 * FS_MS; delay += FS_MS / 2 * ut_stride(8)) {
 		pair_begin(&p, 9, 0, O_APPEND);
+		if (!leases)
+			without_leases(&p);
 		FS_OK(p.m, ddio_fs_write, p.a, "12345", 5, 0);
 		hog = fs_create(p.m, "hog", O_RDWR);
 		fill_disks(&p, hog);
@@ -263,6 +280,12 @@ static void failed_beside_another(void)
 		}
 		pair_end(&p);
 	}
+}
+
+static void failed_beside_another(void)
+{
+	failed_beside(true);
+	failed_beside(false);
 }
 
 static const struct ut_case cases[] = {
