@@ -22,6 +22,8 @@ my %bug = (
 	# A sync is acknowledged when its commit begins.
 	ack => ["$iop/ops/object_sync.c", 'sync_commit', 'store_commit(part->disk->store, &part->commit);',
 		'store_commit(part->disk->store, NULL); sync_one_less(part->req);'],
+	# The journals of the name space are not flushed, and whoever waits for that is told that they were.
+	journal => ["$iop/kv/flush.c", 'flush_work', 'kv_journal_flush(&kv->journal, kv->env, kv->flush.which)', '0'],
 	# Blocks that were cut off are given to others before the commit that frees them.
 	free => ["$iop/store/range.c", 'note_freed', 'batch_freed(&obj->store->open,', 'store_give_back(obj->store,'],
 	# A collective's block that could not be read is sent.
