@@ -179,6 +179,11 @@ static const struct carried carried[] = { { DDIO_OP_HELLO, "hello", NULL },
 					  { DDIO_OP_JOINT, "joint", NULL },
 					  { DDIO_OP_COLL_JOIN, "coll_join", NULL },
 					  { DDIO_OP_COLL_AGAIN, NULL, NULL }, /* bytes: past.h */
+					  { DDIO_OP_COLL_TELL, "coll_step", NULL },
+					  { DDIO_OP_COLL_TOLD, "coll_told",
+					    NULL }, /* after past.h */
+					  { DDIO_OP_COLL_READY, "coll_step", NULL },
+					  { DDIO_OP_COLL_GO, "coll_join", NULL },
 					  { DDIO_OP_SHARE, "share", NULL },
 					  { DDIO_OP_SHARE_TAKEN, "share_taken", NULL },
 					  { DDIO_OP_COLL_SLOTS, "coll_slots", NULL },

@@ -244,6 +244,13 @@ static inline void gen_crowd(struct rnd *r, struct ddio_crowd *x)
 {
 	gen_crowd_of(r, x, 2 + (uint32_t)rnd_below(r, DDIO_PART_VIEW - 1),
 		     1 + (uint32_t)rnd_below(r, CROWD_OF_MAX));
+	x->spread = (uint32_t)rnd_below(r, 4);
+	if (!x->spread)
+		return;
+	x->lo = rnd_below(r, DDIO_MAX_FILE);
+	x->hi = x->lo + 1 + rnd_below(r, DDIO_MAX_FILE - x->lo);
+	if (rnd_below(r, 2))
+		ddio_crowd_spread(x);
 }
 
 static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
@@ -330,6 +337,19 @@ static inline void gen_coll_join(struct rnd *r, struct ddio_msg_coll_join *x)
 {
 	rnd_bytes(r, x->group, sizeof(x->group));
 	x->op = rnd_u64(r) | 1;
+}
+
+static inline void gen_coll_step(struct rnd *r, struct ddio_msg_coll_step *x)
+{
+	x->op = rnd_u64(r) | 1;
+	x->handle = (uint32_t)rnd_u64(r);
+}
+
+static inline void gen_coll_told(struct rnd *r, struct ddio_msg_coll_told *x)
+{
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->op = rnd_u64(r) | 1;
+	gen_crowd_of(r, &x->crowd, DDIO_PART_LIST, 1);
 }
 
 static inline void gen_share(struct rnd *r, struct ddio_msg_share *x)
@@ -509,6 +529,8 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(coll_abort, ddio_msg_coll_abort, N)                           \
 	X(joint, ddio_msg_joint, N)                                     \
 	X(coll_join, ddio_msg_coll_join, N)                             \
+	X(coll_step, ddio_msg_coll_step, N)                             \
+	X(coll_told, ddio_msg_coll_told, F(ddio_coll_told_free))        \
 	X(share, ddio_msg_share, N)                                     \
 	X(share_taken, ddio_msg_share_taken, N)                         \
 	X(coll_slots, ddio_msg_coll_slots, P(at))                       \

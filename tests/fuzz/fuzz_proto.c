@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (carried[i].opcode == msg.opcode && c)
 			try_codec(c, payload, len);
 	}
-	if (msg.opcode == DDIO_OP_COLL_AGAIN)
+	if (msg.opcode == DDIO_OP_COLL_AGAIN || msg.opcode == DDIO_OP_COLL_TOLD)
 		try_past(payload, len);
 	if (msg.opcode == DDIO_OP_PING) /* no message of its own */
 		try_codec(codec_find("part"), payload, len);

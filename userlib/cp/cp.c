@@ -19,10 +19,11 @@
 
 static const session_check_fn checks[] = { nodes_check, groups_check, NULL };
 
-static const struct lane_user *const lanes_told[] = { &route_lane_user,	    &dd_data_lane_user,
-						      &dd_attach_lane_user, &dd_end_lane_user,
-						      &dd_start_lane_user,  &dd_copy_lane_user,
-						      &hold_lane_user,	    NULL };
+static const struct lane_user *const lanes_told[] = {
+	&route_lane_user,     &dd_data_lane_user,  &dd_attach_lane_user,
+	&dd_end_lane_user,    &dd_start_lane_user, &dd_copy_lane_user,
+	&dd_spread_lane_user, &hold_lane_user,	   NULL
+};
 
 /* In this order they are told: a broken group ends its steps before its operations. */
 static const struct group_user *const groups_told[] = { &group_own_user,     &fan_group_user,

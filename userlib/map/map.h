@@ -71,7 +71,8 @@ int ddio_map_new_array(const struct ddio_array *array, uint32_t nprocs, struct d
 #define MAP_TWICE 0x1u /* a process names a byte twice: it has the first in its description */
 #define MAP_AGAIN 0x2u /* with MAP_TWICE: ddio_memmap_again() can fill in the others */
 #define MAP_LOWEST \
-	0x4u /* a byte that several processes name is the lowest's, and no other has it */
+	0x4u	       /* a byte that several processes name is the lowest's, and no other has it */
+#define MAP_KINDS 0x8u /* processes may give descriptions of different kinds */
 
 /**
  * ddio_map_new_overlapping - does what ddio_map_new_parts() does where bytes are named more than once

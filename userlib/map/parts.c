@@ -452,7 +452,7 @@ static int read_part(struct reader *r, uint32_t proc, const struct ddio_part *pa
 {
 	int rc = share_init(r->parts, &r->parts->share[proc], part, &r->blank);
 
-	if (!rc && part->n && r->kind && part->kind != r->kind)
+	if (!rc && part->n && r->kind && part->kind != r->kind && !(r->blank.rules & MAP_KINDS))
 		rc = fail(r->blank.why, "part.kind differs between processes", -EINVAL);
 	if (part->n)
 		r->kind = part->kind;

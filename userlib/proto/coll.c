@@ -199,3 +199,28 @@ static inline void code_coll_join(struct ddio_coder *c, struct ddio_msg_coll_joi
 	code_check(c, x->op != 0, -EINVAL);
 }
 CODEC(coll_join, ddio_msg_coll_join)
+
+static inline void code_coll_step(struct ddio_coder *c, struct ddio_msg_coll_step *x)
+{
+	code_u64(c, &x->op);
+	code_u32(c, &x->handle);
+	code_reserved(c, &x->reserved);
+	code_check(c, x->op != 0, -EINVAL);
+}
+CODEC(coll_step, ddio_msg_coll_step)
+
+static inline void code_coll_told(struct ddio_coder *c, struct ddio_msg_coll_told *x)
+{
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u64(c, &x->op);
+	code_check(c, x->op != 0, -EINVAL);
+	code_crowd(c, &x->crowd);
+	code_check(c, x->crowd.nmembers == 1 && x->crowd.kind == DDIO_PART_LIST, -EINVAL);
+	code_check(c, !x->crowd.spread, -EINVAL);
+}
+CODEC_OWNING(coll_told, ddio_msg_coll_told, ddio_coll_told_free)
+
+void ddio_coll_told_free(struct ddio_msg_coll_told *told)
+{
+	ddio_crowd_free(&told->crowd);
+}

@@ -14,6 +14,9 @@ enum { HEAD_LEVELS = 7, HEAD_SKIP = 8, HEAD_AGAIN = 16, HEAD_MAX = 31 };
 /* The fields that a view has. */
 enum { VIEW_TREE = 1, VIEW_SAME = 2, VIEW_SKIP = 4, VIEW_EXTENT = 8, VIEW_MAX = 15 };
 
+/* A crowd's kind, and beside it: how it is spread; its bounds follow. */
+enum { KIND_MASK = 7, KIND_SHIFT = 3, KIND_BOUNDS = 32, KIND_MAX = 63 };
+
 /* Shortest encodings. */
 enum { KIN_MIN = 2, ENTRY_MIN = 2, NODE_MIN = 2 };
 
@@ -376,15 +379,43 @@ static void check_kin(struct ddio_coder *c, struct ddio_crowd *crowd, const stru
 		crowd->entries += n * kin->part->n;
 }
 
+static void code_bounds(struct ddio_coder *c, struct ddio_crowd *crowd)
+{
+	uint64_t len = crowd->hi - crowd->lo;
+
+	code_number(c, &crowd->lo);
+	code_number(c, &len);
+	code_check(c, len && crowd->lo <= DDIO_MAX_FILE && len <= DDIO_MAX_FILE - crowd->lo,
+		   -EMSGSIZE);
+	if (c->reading)
+		crowd->hi = crowd->lo + len;
+}
+
+static void code_kind(struct ddio_coder *c, struct ddio_crowd *crowd)
+{
+	uint32_t kind = crowd->kind | crowd->spread << KIND_SHIFT | (crowd->hi ? KIND_BOUNDS : 0);
+
+	code_small(c, &kind, KIND_MAX);
+	if (c->reading) {
+		crowd->kind = kind & KIND_MASK;
+		crowd->spread = (kind & ~KIND_BOUNDS) >> KIND_SHIFT;
+	}
+	if (kind & KIND_BOUNDS && coder_ok(c))
+		code_bounds(c, crowd);
+	code_check(c, crowd->spread || !crowd->hi, -EINVAL);
+	code_check(c, crowd->hi || !(crowd->spread & DDIO_CROWD_SPREAD), -EINVAL);
+	code_check(c, crowd->kind > DDIO_PART_ARRAY && crowd->kind <= DDIO_PART_VIEW, -EINVAL);
+}
+
 void code_crowd(struct ddio_coder *c, struct ddio_crowd *crowd)
 {
 	struct crowd_coder cc = { .c = c, .crowd = crowd };
 	uint32_t i;
 
 	code_small(c, &crowd->first, DDIO_MAX_MEMBERS);
-	code_small(c, &crowd->kind, DDIO_PART_VIEW);
+	code_kind(c, crowd);
 	code_small(c, &crowd->n, DDIO_MAX_MEMBERS);
-	code_check(c, crowd->kind > DDIO_PART_ARRAY && crowd->n, -EINVAL);
+	code_check(c, crowd->n, -EINVAL);
 	if (c->reading) {
 		crowd->kin = code_alloc(c, crowd->n, sizeof(*crowd->kin), KIN_MIN);
 		crowd->room = crowd->n;

@@ -22,6 +22,11 @@ int ddio_crowd_join(const void *buf, size_t len, struct ddio_crowd *crowd);
 
 void ddio_crowd_free(struct ddio_crowd *crowd);
 
+/* Has all members of a crowd that may spread their descriptions: the crowd has them no longer. */
+void ddio_crowd_spread(struct ddio_crowd *crowd);
+/* Returns true if a member may have spread this: one entry of no bytes stands for it. */
+bool ddio_part_spread(const struct ddio_part *part);
+
 /* As the functions of messages do: returns the length, or a negative errno. */
 ssize_t ddio_put_crowd(void *buf, size_t cap, const struct ddio_crowd *crowd);
 int ddio_get_crowd(const void *buf, size_t len, struct ddio_crowd *crowd);

@@ -272,7 +272,20 @@ static int join_family(struct joiner *j, const struct ddio_kin *kin)
 
 static int join_end(struct joiner *j)
 {
+	if (!j->crowd->spread)
+		j->crowd->lo = j->crowd->hi = 0;
 	return join_close(j, DDIO_FAMILY_LEVELS);
+}
+
+static void join_spread(struct ddio_crowd *crowd, const struct ddio_crowd *next, bool first)
+{
+	uint32_t may = next->spread & (first ? next->spread : crowd->spread) & DDIO_CROWD_MAY;
+
+	crowd->spread = ((crowd->spread | next->spread) & DDIO_CROWD_SPREAD) | may;
+	if (next->hi && (!crowd->hi || next->lo < crowd->lo))
+		crowd->lo = next->lo;
+	if (next->hi > crowd->hi)
+		crowd->hi = next->hi;
 }
 
 /* Adds what follows the members that are there. */
@@ -293,6 +306,7 @@ static int join_crowd(struct joiner *j, const struct ddio_crowd *next)
 		return -E2BIG;
 	crowd->nmembers += next->nmembers;
 	crowd->entries += next->entries;
+	join_spread(crowd, next, crowd->nmembers == next->nmembers);
 	for (i = 0; i < next->n && !err; i++)
 		err = join_family(j, &next->kin[i]);
 	return err;
@@ -347,4 +361,42 @@ int ddio_crowd_one(struct ddio_crowd *crowd, uint32_t rank, const struct ddio_pa
 		.first = rank, .nmembers = 1, .kind = part->kind, .entries = part->n
 	};
 	return crowd_emit(crowd, &kin);
+}
+
+void ddio_crowd_spread(struct ddio_crowd *crowd)
+{
+	static const struct ddio_strided strided;
+	static const struct ddio_extent extent;
+	static const struct ddio_view view;
+	static const struct ddio_part part[] = {
+		[DDIO_PART_STRIDED] = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &strided },
+		[DDIO_PART_LIST] = { .kind = DDIO_PART_LIST, .n = 1, .list = &extent },
+		[DDIO_PART_VIEW] = { .kind = DDIO_PART_VIEW, .n = 1, .view = &view },
+	};
+	struct ddio_kin kin = { .part = &part[crowd->kind] };
+
+	if (crowd->nmembers > 1) {
+		kin.rows.nlevels = 1;
+		kin.rows.level[0].count = crowd->nmembers;
+	}
+	crowd->kin[0] = kin;
+	crowd->n = 1;
+	crowd->entries = crowd->nmembers;
+	crowd->spread |= DDIO_CROWD_SPREAD;
+}
+
+bool ddio_part_spread(const struct ddio_part *part)
+{
+	if (part->n != 1)
+		return false;
+	switch (part->kind) {
+	case DDIO_PART_STRIDED:
+		return !part->strided->len;
+	case DDIO_PART_LIST:
+		return !part->list->len;
+	case DDIO_PART_VIEW:
+		return !part->view->len;
+	default:
+		return false;
+	}
 }

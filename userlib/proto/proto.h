@@ -298,6 +298,8 @@ struct crowd_held;
  * @kind: enum ddio_part_kind; of all members' descriptions
  * @n: families
  * @entries: in the descriptions of all members together
+ * @spread: DDIO_CROWD_*
+ * @lo, @hi: bounds of what the members want that may spread it, or do; @hi 0: nothing
  */
 struct ddio_crowd {
 	uint32_t first, nmembers;
@@ -305,8 +307,12 @@ struct ddio_crowd {
 	uint32_t n, room;
 	struct ddio_kin *kin;
 	uint64_t entries;
+	uint64_t lo, hi;
+	uint32_t spread;
 	struct crowd_held *held;
 };
+#define DDIO_CROWD_MAY 0x1u    /* every member can tell I/O processors itself what it wants */
+#define DDIO_CROWD_SPREAD 0x2u /* some are to: ddio_part_spread() of what stands for them */
 
 /* The members' parts: one PART_ARRAY for all; else one for every member, or with FAMILIES @crowd. */
 struct ddio_msg_coll_start {
@@ -390,10 +396,24 @@ struct ddio_msg_joint {
 	char name[DDIO_MAX_MAILBOX];
 };
 
-struct ddio_msg_coll_join {
+struct ddio_msg_coll_join { /* COLL_JOIN, COLL_GO */
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint64_t op;
 };
+
+struct ddio_msg_coll_step { /* COLL_TELL, COLL_READY */
+	uint64_t op;
+	uint32_t handle; /* the member's */
+	uint32_t reserved;
+};
+
+/* What a member wants that concerns one I/O processor. */
+struct ddio_msg_coll_told {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t op;
+	struct ddio_crowd crowd; /* of one member, a list; owned */
+};
+void ddio_coll_told_free(struct ddio_msg_coll_told *told);
 
 /* As for a joint: asks for the buffers of the group at this reactor for reading, or for writing. */
 struct ddio_msg_share {
@@ -600,6 +620,8 @@ DDIO_PROTO_CODEC(coll_done, ddio_msg_coll_done);
 DDIO_PROTO_CODEC(coll_abort, ddio_msg_coll_abort);
 DDIO_PROTO_CODEC(joint, ddio_msg_joint);
 DDIO_PROTO_CODEC(coll_join, ddio_msg_coll_join);
+DDIO_PROTO_CODEC(coll_step, ddio_msg_coll_step);
+DDIO_PROTO_CODEC(coll_told, ddio_msg_coll_told);
 DDIO_PROTO_CODEC(share, ddio_msg_share);
 DDIO_PROTO_CODEC(share_taken, ddio_msg_share_taken);
 DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);

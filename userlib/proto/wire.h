@@ -33,14 +33,15 @@
 #define DDIO_FEATURE_SYNCED 0x8000ull /* FS_WROTE that is answered when it is durable */
 #define DDIO_FEATURE_SHARE \
 	0x10000ull /* SHARE, SHARE_TAKEN, COLL_SLOTS, COLL_COPIED; COLL_START with NO_SHARE */
-#define DDIO_FEATURE_SCRUB 0x20000ull /* SCRUB */
-#define DDIO_FEATURE_SUMS 0x40000ull  /* after a message follows its checksum */
+#define DDIO_FEATURE_SCRUB 0x20000ull  /* SCRUB */
+#define DDIO_FEATURE_SUMS 0x40000ull   /* after a message follows its checksum */
+#define DDIO_FEATURE_SPREAD 0x80000ull /* COLL_TELL, COLL_TOLD, COLL_READY, COLL_GO */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
-	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS)
+	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -107,6 +108,11 @@ enum ddio_opcode {
 	DDIO_OP_JOINT = 72,	 /* to reactor 0: send the group's joint, if this is one machine */
 	DDIO_OP_COLL_JOIN = 73,	 /* to reactor 0: for this operation my memory is in the joint */
 	DDIO_OP_COLL_AGAIN = 74, /* as COLL_START, told as what differs from earlier ones */
+	/* descriptions that members spread; feature SPREAD */
+	DDIO_OP_COLL_TELL = 75,	 /* to a member: tell me what concerns me of your description */
+	DDIO_OP_COLL_TOLD = 76,	 /* its answer, told as what differs from earlier ones */
+	DDIO_OP_COLL_READY = 77, /* to the member that asked: all have told, and nothing is wrong */
+	DDIO_OP_COLL_GO = 78,	 /* from it: all I/O processors are ready */
 
 	/* buffers that an I/O processor shares with members on its machine; feature SHARE */
 	DDIO_OP_SHARE = 80,	  /* send the group's buffers, if this is one machine */
@@ -222,12 +228,13 @@ enum ddio_status {
 #define DDIO_MAX_MEMBERS (1u << 20) /* of a group */
 #define DDIO_MIN_BLOCK 512u
 #define DDIO_MAX_BLOCK (16u << 20)
-#define DDIO_MAX_TEXT 512	      /* error texts */
-#define DDIO_MAX_ADDR 128	      /* "host:port" */
-#define DDIO_MAX_BULK (32u << 20)     /* data of one message */
-#define DDIO_MAX_PAYLOAD (256u << 20) /* COLL_START, COLL_AGAIN, FAN_IN, FAN_AGAIN, FAN_OUT */
-#define DDIO_MAX_SMALL (1u << 20)     /* any other payload without bulk */
-#define DDIO_MAX_BATCH 4096u	      /* entries of a list in one message */
+#define DDIO_MAX_TEXT 512	  /* error texts */
+#define DDIO_MAX_ADDR 128	  /* "host:port" */
+#define DDIO_MAX_BULK (32u << 20) /* data of one message */
+#define DDIO_MAX_PAYLOAD \
+	(256u << 20) /* COLL_START, COLL_AGAIN, COLL_TOLD, FAN_IN, FAN_AGAIN, FAN_OUT */
+#define DDIO_MAX_SMALL (1u << 20) /* any other payload without bulk */
+#define DDIO_MAX_BATCH 4096u	  /* entries of a list in one message */
 #define DDIO_MAX_FILE (1ull << 62)
 #define DDIO_NONCE_LEN 32
 #define DDIO_PROOF_LEN 32

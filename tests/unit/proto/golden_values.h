@@ -318,6 +318,27 @@ static const struct ddio_crowd strided_crowd = {
 static const struct ddio_extent near_extents[] = { { 300, 8 }, { 310, 8 }, { 100, 1 } };
 static const struct ddio_part near_part = { .kind = DDIO_PART_LIST, .n = 3, .list = near_extents };
 static const struct ddio_kin list_kin[] = { { &near_part, 0, 0, { 1, 0, { { 7, 0, 32, 0 } } } } };
+static const struct ddio_view no_view;
+static const struct ddio_part spread_part = { .kind = DDIO_PART_VIEW, .n = 1, .view = &no_view };
+static const struct ddio_kin spread_kin[] = { { &spread_part, 0, 0, { 1, 0, { { 7, 0, 0, 0 } } } } };
+static const struct ddio_crowd spread_crowd = { .nmembers = 7,
+						.kind = DDIO_PART_VIEW,
+						.n = 1,
+						.kin = (struct ddio_kin *)spread_kin,
+						.lo = 100,
+						.hi = 300,
+						.spread = DDIO_CROWD_MAY | DDIO_CROWD_SPREAD };
+static const struct ddio_kin one_kin[] = { { &near_part, 0, 0, { 0 } } };
+static const struct ddio_msg_coll_told coll_told = {
+	.group = BYTES16(1),
+	.op = N64(2),
+	.crowd = { .first = 3,
+		   .nmembers = 1,
+		   .kind = DDIO_PART_LIST,
+		   .n = 1,
+		   .kin = (struct ddio_kin *)one_kin },
+};
+static const struct ddio_msg_coll_step coll_step = { .op = N64(1), .handle = N32(2) };
 static const struct ddio_msg_coll_start coll_start_families = {
 	.group = BYTES16(1),
 	.op = N64(2),

@@ -124,6 +124,7 @@ struct faults_result {
  * @viewed: transfers are described by views; follows from the seed, too
  * @counted: groups have a counter; follows from the seed, too
  * @locked: processes lock bytes after transfers; follows from the seed, too
+ * @spread: processes spread their descriptions, however short, but for one in four; follows from the seed, too
  * @scrubbed: disks are scrubbed all the time; follows from the seed, too
  * @aimed: there are scenes (scene.c); follows from the seed, too
  * @streamed: disks take block lists, as kmod does; @satf: reads by DDs are served shortest access time first; both only
@@ -134,7 +135,8 @@ struct faults_conf {
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, small, lax, viewed, counted, locked, scrubbed, aimed, streamed, satf;
+	bool emulated, cscan, small, lax, viewed, counted, locked, spread, scrubbed, aimed,
+		streamed, satf;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;

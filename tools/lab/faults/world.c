@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "conf/conf.h"
+#include "cp/coll/op.h"
 #include "cp/cp.h"
 #include "env/disk/disk.h"
 #include "run.h"
@@ -432,7 +433,11 @@ int faults_connect(struct faults_cp *cp)
 {
 	struct faults_world *w = cp->f->world;
 
-	return ddio_session_new_env(w->program[cp->rank]->env, w->conf, &w->key, &cp->session);
+	int err = ddio_session_new_env(w->program[cp->rank]->env, w->conf, &w->key, &cp->session);
+
+	if (!err && cp->f->conf.spread && cp->rank % 4 != 3)
+		cp->session->transfers->spread_min = 1;
+	return err;
 }
 
 void faults_sleep(struct faults_cp *cp, uint64_t ns)

@@ -25,14 +25,25 @@ enum { VERDICT = 24, CLAIM = 20 };
 /*
  * All members' descriptions
  */
-void *agreement_join(const void *gathered, size_t len, size_t *joined)
+/* Has the members spread what is longer than @most.  Returns how long it is now, or a negative errno. */
+static ssize_t crowd_shorten(struct ddio_crowd *crowd, uint64_t most)
+{
+	ssize_t n = ddio_put_crowd(NULL, 0, crowd);
+
+	if (n <= (ssize_t)most || !(crowd->spread & DDIO_CROWD_MAY) || !crowd->hi)
+		return n;
+	ddio_crowd_spread(crowd);
+	return ddio_put_crowd(NULL, 0, crowd);
+}
+
+void *agreement_join(struct ddio_group *group, const void *gathered, size_t len, size_t *joined)
 {
 	struct ddio_crowd crowd;
 	ssize_t n = -EINVAL;
 	void *buf = NULL;
 
 	if (!ddio_crowd_join(gathered, len, &crowd))
-		n = ddio_put_crowd(NULL, 0, &crowd);
+		n = crowd_shorten(&crowd, group->session->transfers->spread_min);
 	/* What is wrong with them is for rank 0 to say. */
 	if (n > 0)
 		buf = malloc((size_t)n);
@@ -69,6 +80,26 @@ static int whole_make(struct ddio_op *op, int err, struct error *error)
 	return err;
 }
 
+/* What is sent to all nodes may be so many times longer than what is sent to rank 0. */
+#define SPREAD_ALL 4
+
+/* Reads what was gathered at rank 0, and has it spread where it is long. */
+static int crowd_gather(struct ddio_op *op, const void *data, size_t len)
+{
+	struct ddio_crowd *crowd = &op->crowd;
+	int err = ddio_crowd_join(data, len, crowd);
+
+	if (err)
+		return err;
+	/* Where some do, what comes of it is paid for. */
+	crowd_shorten(crowd, op->session->transfers->spread_min *
+				     (crowd->spread & DDIO_CROWD_SPREAD ? 1 : SPREAD_ALL));
+	crowd->spread &= DDIO_CROWD_SPREAD;
+	if (!crowd->spread)
+		crowd->lo = crowd->hi = 0;
+	return 0;
+}
+
 /* Makes the map of all shares at rank 0, from what was gathered. */
 static int whole_gather(struct ddio_op *op, struct error *error)
 {
@@ -80,18 +111,34 @@ static int whole_gather(struct ddio_op *op, struct error *error)
 		return 0;
 	}
 	data = fan_gathered_all(op->fan, &len);
-	return whole_make(op, ddio_crowd_join(data, len, &op->crowd), error);
+	return whole_make(op, crowd_gather(op, data, len), error);
+}
+
+/* Sets the bounds of what anybody wants, from the map of all shares and what members spread. */
+static void bounds_find(struct ddio_op *op)
+{
+	const struct ddio_crowd *crowd = &op->crowd;
+
+	ddio_map_bounds(op->whole, &op->lo, &op->hi);
+	if (!crowd->hi)
+		return;
+	if (op->lo == op->hi || crowd->lo < op->lo)
+		op->lo = crowd->lo;
+	if (crowd->hi > op->hi)
+		op->hi = crowd->hi;
+	if (op->clipped && op->hi > op->file_size)
+		op->hi = op->file_size;
+	if (op->lo >= op->hi)
+		op->lo = op->hi = 0;
 }
 
 void agreement_clip(struct ddio_op *op)
 {
-	uint64_t lo, hi;
-
 	if (op->writing || !(op->flags & DDIO_XFER_SHORT))
 		return;
 	if (op->whole) {
-		ddio_map_bounds(op->whole, &lo, &hi);
-		op->clipped |= hi > op->file_size;
+		bounds_find(op);
+		op->clipped |= op->hi > op->file_size;
 		ddio_map_clip(op->whole, op->file_size);
 	}
 	ddio_map_clip(op->map, op->file_size);
@@ -193,7 +240,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 		op->whole = op->map;
 	agreement_clip(op);
 	if (op->whole)
-		ddio_map_bounds(op->whole, &op->lo, &op->hi);
+		bounds_find(op);
 	data += VERDICT;
 	len -= VERDICT;
 	claims = claims_get(op, data, len);
@@ -210,7 +257,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	if (err)
 		return err;
 	agreement_clip(op);
-	ddio_map_bounds(op->whole, &op->lo, &op->hi);
+	bounds_find(op);
 	return 0;
 }
 
@@ -224,7 +271,7 @@ int agreement_check(struct ddio_op *op, struct error *error)
 	uint64_t at;
 
 	agreement_clip(op);
-	ddio_map_bounds(op->whole, &op->lo, &op->hi);
+	bounds_find(op);
 	if (op->hi > DDIO_MAX_FILE)
 		error_status(error, DDIO_ST_RANGE, "%s: byte %llu is beyond the largest file", name,
 			     (unsigned long long)op->hi);

@@ -292,6 +292,8 @@ const struct group_user op_group_user = {
  */
 /* For less, no I/O processor shares buffers. */
 #define SHARE_MIN (64u << 10)
+/* What the descriptions of members with neighbouring ranks have at most on the way to rank 0. */
+#define SPREAD_MIN (16u << 10)
 
 int transfers_init(struct ddio_session *session, const struct mover *const *methods)
 {
@@ -301,6 +303,7 @@ int transfers_init(struct ddio_session *session, const struct mover *const *meth
 		return -ENOMEM;
 	transfers->methods = methods;
 	transfers->share_min = SHARE_MIN;
+	transfers->spread_min = SPREAD_MIN;
 	ddio_list_init(&transfers->ops);
 	session->transfers = transfers;
 	return 0;

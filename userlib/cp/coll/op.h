@@ -61,18 +61,20 @@ struct mover {
  * @ops: every operation that was not waited for
  * @told_unpinned: the log says that memory cannot be pinned
  * @share_min: bytes of a share for which buffers are shared
+ * @spread_min: bytes that the descriptions of members with neighbouring ranks have at most, else they are spread
  */
 struct transfers {
 	const struct mover *const *methods;
 	struct ddio_list ops;
 	bool told_unpinned;
-	uint64_t share_min;
+	uint64_t share_min, spread_min;
 };
 
 /**
  * struct ddio_op - reactor only between its post and its gate, and again from op_give_up() on
  * @group: NULL until the reactor has chosen one, for an independent transfer
  * @priv: the method's
+ * @may_spread: @part says that this member may spread it
  * @part, @part_len: this process's description, encoded: an array, or a crowd of one
  * @crowd: of all members: at rank 0, and for 2P everywhere; empty for an array
  * @map: of this process's share; for an array, of all shares
@@ -103,7 +105,7 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, agreed, rooted, finishing, clipped;
+	bool writing, agreed, rooted, finishing, clipped, may_spread;
 	uint32_t method, flags, outstanding;
 	uint32_t rank, nprocs;
 	uint32_t part_kind;
@@ -173,7 +175,7 @@ void agreement_clip(struct ddio_op *op);
 /* Begins the agreement on the transfer; ends, at once or later, in op_agreed(). */
 void agreement_begin(struct ddio_op *op);
 /* Joins the members' descriptions on their way to rank 0; see struct step_kind. */
-void *agreement_join(const void *gathered, size_t len, size_t *joined);
+void *agreement_join(struct ddio_group *group, const void *gathered, size_t len, size_t *joined);
 /* Returns true if a lower rank may write some of this process's bytes; the verdict says which. */
 bool op_yields(const struct ddio_op *op);
 /* Begins the agreement on the result; ends, at once or later, in op_ended(). */

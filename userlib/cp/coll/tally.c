@@ -60,11 +60,12 @@ bool tally_sum(struct coll_tally *tally, const void *gathered, size_t len)
 	return true;
 }
 
-void *tally_join(const void *gathered, size_t len, size_t *joined)
+void *tally_join(struct ddio_group *group, const void *gathered, size_t len, size_t *joined)
 {
 	struct coll_tally all;
 	uint8_t *buf;
 
+	(void)group;
 	if (len <= TALLY_LEN || !tally_sum(&all, gathered, len))
 		return NULL;
 	buf = malloc(TALLY_LEN);

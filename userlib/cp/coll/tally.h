@@ -29,7 +29,7 @@ bool tally_any(const struct coll_tally *tally);
 /* Adds up tallies that stand one after the other; false: that is not what there is. */
 bool tally_sum(struct coll_tally *tally, const void *gathered, size_t len);
 /* Does so on the way to rank 0; see struct step_kind. */
-void *tally_join(const void *gathered, size_t len, size_t *joined);
+void *tally_join(struct ddio_group *group, const void *gathered, size_t len, size_t *joined);
 void tally_report(const struct coll_tally *tally, struct ddio_report *report);
 
 #endif /* DDIO_CP_TALLY_H */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "cp/node/objio.h"
 #include "cp/coll/op.h"
+#include "cp/coll/spread.h"
 
 #define KNOWN_FLAGS                                                                        \
 	(DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF |         \
@@ -103,43 +104,6 @@ static int part_check(struct ddio_op *op, const struct ddio_part *part)
 	}
 }
 
-/* As other functions of messages do. */
-static ssize_t put_crowd_of_one(void *buf, size_t cap, uint32_t rank, const struct ddio_part *part)
-{
-	struct ddio_crowd crowd;
-	ssize_t len = ddio_crowd_one(&crowd, rank, part);
-
-	if (!len)
-		len = ddio_put_crowd(buf, cap, &crowd);
-	ddio_crowd_free(&crowd);
-	return len;
-}
-
-static ssize_t put_own(const struct ddio_op *op, void *buf, size_t cap,
-		       const struct ddio_part *part)
-{
-	return part->kind == DDIO_PART_ARRAY ? ddio_put_part(buf, cap, part)
-					     : put_crowd_of_one(buf, cap, op->rank, part);
-}
-
-static int op_encode(struct ddio_op *op, const struct ddio_part *part)
-{
-	ssize_t len = put_own(op, NULL, 0, part);
-
-	if (len < 0)
-		return op_wrong(op, (int)len, "%s", strerror((int)-len));
-	if (len > (ssize_t)(DDIO_MAX_PAYLOAD / 2))
-		return op_wrong(op, -E2BIG, "the description is too long");
-	op->part = malloc((size_t)len);
-	if (!op->part)
-		return op_wrong(op, -ENOMEM, "out of memory");
-	len = put_own(op, op->part, (size_t)len, part);
-	if (len < 0)
-		return op_wrong(op, (int)len, "%s", strerror((int)-len));
-	op->part_len = (size_t)len;
-	return 0;
-}
-
 /* Makes the map of this process's share; the other members' descriptions count as empty. */
 static int own_map(struct ddio_op *op, const struct ddio_part *part, const char **why)
 {
@@ -202,6 +166,52 @@ static bool op_is_small(const struct ddio_op *op)
 	return all <= SMALL_BYTES;
 }
 
+/* As other functions of messages do. */
+static ssize_t put_crowd_of_one(const struct ddio_op *op, void *buf, size_t cap,
+				const struct ddio_part *part)
+{
+	struct ddio_crowd crowd;
+	ssize_t len = ddio_crowd_one(&crowd, op->rank, part);
+
+	if (op->may_spread) {
+		crowd.spread = DDIO_CROWD_MAY;
+		ddio_map_bounds(op->map, &crowd.lo, &crowd.hi);
+	}
+	if (!len)
+		len = ddio_put_crowd(buf, cap, &crowd);
+	ddio_crowd_free(&crowd);
+	return len;
+}
+
+static ssize_t put_own(const struct ddio_op *op, void *buf, size_t cap,
+		       const struct ddio_part *part)
+{
+	return part->kind == DDIO_PART_ARRAY ? ddio_put_part(buf, cap, part)
+					     : put_crowd_of_one(op, buf, cap, part);
+}
+
+static int op_encode(struct ddio_op *op, const struct ddio_part *part)
+{
+	ssize_t len = put_own(op, NULL, 0, part);
+
+	if (len > 0 && spread_can(op, (size_t)len)) {
+		op->may_spread = true;
+		len = put_own(op, NULL, 0, part);
+	}
+	if (len < 0)
+		return op_wrong(op, (int)len, "%s", strerror((int)-len));
+	if (len > (ssize_t)(DDIO_MAX_PAYLOAD / 2))
+		return op_wrong(op, -E2BIG, "the description is too long");
+	op->part = malloc((size_t)len);
+	if (!op->part)
+		return op_wrong(op, -ENOMEM, "out of memory");
+	len = put_own(op, op->part, (size_t)len, part);
+	if (len < 0)
+		return op_wrong(op, (int)len, "%s", strerror((int)-len));
+	op->part_len = (size_t)len;
+	return 0;
+}
+
 static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 {
 	int err;
@@ -227,9 +237,9 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 	op->outstanding = t->outstanding;
 	op->method = t->method ? t->method : DDIO_METHOD_DDS;
 	op->part_kind = t->part->kind;
-	err = op_encode(op, t->part);
+	err = op_map(op, t);
 	if (!err)
-		err = op_map(op, t);
+		err = op_encode(op, t->part);
 	if (!err && !t->method && op_is_small(op))
 		op->method = DDIO_METHOD_SMALL;
 	return err;

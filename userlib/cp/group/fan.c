@@ -196,13 +196,13 @@ static void fan_gather_own(struct fan *fan, const void *data, size_t len)
 /* Makes what was gathered shorter, if it can. */
 static void fan_join(struct fan *fan)
 {
-	void *(*join)(const void *, size_t, size_t *) = fan_join_of(fan);
+	void *(*join)(struct ddio_group *, const void *, size_t, size_t *) = fan_join_of(fan);
 	size_t len;
 	void *joined;
 
 	if (!join || fan->verdict.status)
 		return;
-	joined = join(fan->gather, fan->gather_len, &len);
+	joined = join(fan->group, fan->gather, fan->gather_len, &len);
 	if (!joined)
 		return;
 	free(fan->gather);

@@ -57,7 +57,7 @@ struct step_kind {
 	const char *name;
 	void (*explain)(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
 			const void *b, size_t b_len, char text[DDIO_MAX_TEXT]);
-	void *(*join)(const void *gathered, size_t len, size_t *joined);
+	void *(*join)(struct ddio_group *group, const void *gathered, size_t len, size_t *joined);
 	void *(*slice)(const void *verdict, size_t len, uint32_t first, uint64_t end, size_t *n);
 };
 

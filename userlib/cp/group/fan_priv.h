@@ -75,7 +75,8 @@ void fan_late_down(struct fan *fan);
 
 /* fan_text.c */
 /* Returns how the kind's contributions are joined; NULL: they are not. */
-void *(*fan_join_of(const struct fan *fan))(const void *gathered, size_t len, size_t *joined);
+void *(*fan_join_of(const struct fan *fan))(struct ddio_group *group, const void *gathered,
+					    size_t len, size_t *joined);
 /* Returns what takes parts from the kind's verdicts; NULL: nothing does. */
 void *(*fan_slice_of(const struct fan *fan))(const void *verdict, size_t len, uint32_t first,
 					     uint64_t end, size_t *n);

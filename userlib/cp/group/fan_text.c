@@ -24,7 +24,8 @@ const char *fan_kind_name(const struct ddio_group *group, uint32_t kind)
 	return k ? k->name : "a collective call";
 }
 
-void *(*fan_join_of(const struct fan *fan))(const void *gathered, size_t len, size_t *joined)
+void *(*fan_join_of(const struct fan *fan))(struct ddio_group *group, const void *gathered,
+					    size_t len, size_t *joined)
 {
 	const struct step_kind *k = kind_find(fan->group, fan->kind);
 

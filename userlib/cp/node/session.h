@@ -25,7 +25,7 @@ struct lane_user;
 struct transfers;
 
 /* At most so many users of lanes. */
-enum { LANE_USERS = 8 };
+enum { LANE_USERS = 10 };
 
 /* Looks at all connections of one kind.  Returns true if any of them owes something. */
 typedef bool (*session_check_fn)(struct ddio_session *session);

@@ -14,7 +14,11 @@
 static void member_gone(struct coll_member *m, uint32_t status, const char *how)
 {
 	struct coll *coll, *tmp;
+	struct verdict v;
 
+	verdict_set(&v, status, m->rank, "rank %u of %u %s (%s)", m->rank, m->group->size, how,
+		    ddio_conn_peer(m->client->conn));
+	coll_spreads_end(m->group, 0, &v);
 	ddio_list_for_each_entry_safe(coll, tmp, &m->group->colls, group_link)
 		coll_fail_here(coll, status, m->rank, "rank %u of %u %s (%s)", m->rank,
 			       m->group->size, how, ddio_conn_peer(m->client->conn));
@@ -127,6 +131,14 @@ int coll_detach(struct client *client, const struct ddio_msg *msg, const void *p
 	return ddio_conn_reply(client->conn, msg, DDIO_ST_OK, NULL, 0);
 }
 
+static void past_free(struct ddio_past **past)
+{
+	if (*past)
+		ddio_past_clear(*past);
+	free(*past);
+	*past = NULL;
+}
+
 /**
  * coll_client_lost - end the memberships of a connection that has ended
  * @client: what its groups run ends with MEMBER_LOST
@@ -140,10 +152,8 @@ void coll_client_lost(struct client *client)
 		m->group->lost = m->rank;
 		coll_member_free(m);
 	}
-	if (client->starts)
-		ddio_past_clear(client->starts);
-	free(client->starts);
-	client->starts = NULL;
+	past_free(&client->starts);
+	past_free(&client->told);
 }
 
 /**
@@ -171,6 +181,7 @@ int coll_abort(struct client *client, const struct ddio_msg *msg, const void *pa
 {
 	struct ddio_msg_coll_abort abort;
 	struct coll_member *m;
+	struct verdict v;
 	struct coll *coll;
 	uint32_t lost, why;
 	int err;
@@ -185,14 +196,15 @@ int coll_abort(struct client *client, const struct ddio_msg *msg, const void *pa
 	m = coll_client_member(client, abort.group);
 	if (!m)
 		return 0;
+	lost = abort.status == DDIO_ST_MEMBER_LOST ? abort.rank : COLL_NOBODY;
+	verdict_set(&v, abort.status, lost, "rank %u gave up: %s", m->rank, ddio_status_text(why));
+	coll_spreads_end(m->group, abort.op, &v);
 	if (abort.op > m->group->last_op) {
 		coll_group_early_add(m->group, &abort);
 		return 0;
 	}
 	coll = coll_find(m->group, abort.op);
-	lost = abort.status == DDIO_ST_MEMBER_LOST ? abort.rank : COLL_NOBODY;
 	if (coll)
-		coll_fail_here(coll, abort.status, lost, "rank %u gave up: %s", m->rank,
-			       ddio_status_text(why));
+		coll_fail(coll, &v);
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include "iop/coll/core/pool.h"
 #include "iop/coll/priv.h"
 #include "iop/coll/service.h"
+#include "proto/crowd.h"
 
 /*
  * Life
@@ -367,6 +368,7 @@ void coll_init(struct reactor *reactor)
 	ddio_list_init(&reactor->colls);
 	ddio_list_init(&reactor->spare);
 	reactor->share_min = COLL_SHARE_MIN;
+	reactor->told_max = DDIO_CROWD_ENTRIES;
 }
 
 /**
@@ -387,7 +389,12 @@ void coll_exit(struct reactor *reactor)
 void coll_stop(struct reactor *reactor)
 {
 	struct coll *coll, *tmp;
+	struct coll_group *group;
+	struct verdict v;
 
+	verdict_set(&v, DDIO_ST_SHUTDOWN, COLL_NOBODY, SERVER_STOPPING);
+	ddio_list_for_each_entry(group, &reactor->groups, link)
+		coll_spreads_end(group, 0, &v);
 	ddio_list_for_each_entry_safe(coll, tmp, &reactor->colls, link)
 		coll_fail_here(coll, DDIO_ST_SHUTDOWN, COLL_NOBODY, "%s",
 			       ddio_status_text(DDIO_ST_SHUTDOWN));

@@ -12,6 +12,27 @@
 /* Begins the collective on the reactor; takes over the reference that came with @to. */
 void coll_begin(struct coll_to *to);
 
+/* start.c */
+/* Makes the map of @n families, and checks it: 0, or a negative errno with the verdict. */
+int coll_req_map(struct coll_req *req, const struct ddio_kin *kin, uint32_t n, struct verdict *v);
+/* Hands the request to the reactors that take part. */
+void coll_req_hand_out(struct coll_req *req);
+/* Ends what has not begun: all members of the group are told. */
+void coll_req_refuse(const struct coll_req *req, struct coll_group *group, const struct verdict *v);
+
+/* watch.c */
+/* Returns the time limit of a request: the client's wish within the node's bounds. */
+uint64_t coll_time_limit(const struct reactor *reactor, const struct coll_req *req);
+
+/* spread.c */
+/* Asks the members of the group for their descriptions, and begins when all have told.  Takes a reference. */
+void coll_spread_begin(struct coll_req *req, struct coll_group *group);
+/* Ends what waits in the group, or only the operation @op, unless that is 0. */
+void coll_spreads_end(struct coll_group *group, uint64_t op, const struct verdict *v);
+int coll_told(struct client *client, const struct ddio_msg *msg, const void *payload);
+int coll_told_large(struct client *client);
+int coll_go(struct client *client, const struct ddio_msg *msg, const void *payload);
+
 /* planning.c */
 /* Makes block lists for a while; returns true when all are made, or the collective has failed. */
 bool coll_plan(struct coll *coll);

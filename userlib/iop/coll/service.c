@@ -13,6 +13,8 @@ static const struct server_op handled[] = {
 	MESSAGE(DETACH, coll_detach),
 	MESSAGE(COLL_START, coll_start, .large = coll_start_large),
 	MESSAGE(COLL_AGAIN, coll_again, .large = coll_start_large),
+	MESSAGE(COLL_TOLD, coll_told, .large = coll_told_large),
+	MESSAGE(COLL_GO, coll_go),
 	MESSAGE(COLL_PIECE, coll_piece, .message_bulk = coll_piece_bulk),
 	MESSAGE(COLL_ABORT, coll_abort),
 	MESSAGE(JOINT, coll_joint),

@@ -73,22 +73,29 @@ static int find_reactors(struct coll_req *req, const struct ddio_iop *iop, struc
 	return -ENOENT;
 }
 
-static uint32_t map_rules(const struct ddio_msg_coll_start *st)
+static bool req_spreads(const struct ddio_msg_coll_start *st)
 {
-	if (!(st->flags & DDIO_COLL_OVERLAP))
-		return 0;
-	return st->flags & DDIO_COLL_WRITE ? MAP_TWICE | MAP_LOWEST : MAP_TWICE;
+	return st->crowd.spread & DDIO_CROWD_SPREAD;
 }
 
-static int make_map(struct coll_req *req, struct verdict *v)
+static uint32_t map_rules(const struct ddio_msg_coll_start *st)
+{
+	/* What is spread is told as lists, whatever it was. */
+	uint32_t rules = req_spreads(st) ? MAP_KINDS : 0;
+
+	if (!(st->flags & DDIO_COLL_OVERLAP))
+		return rules;
+	return st->flags & DDIO_COLL_WRITE ? rules | MAP_TWICE | MAP_LOWEST : rules | MAP_TWICE;
+}
+
+static int make_map(struct coll_req *req, const struct ddio_kin *kin, uint32_t n, struct verdict *v)
 {
 	const struct ddio_msg_coll_start *st = &req->start;
 	const char *why = "";
 	int err;
 
-	if (st->crowd.n)
-		err = ddio_map_new_kin(st->crowd.kin, st->crowd.n, st->nprocs, map_rules(st),
-				       &req->map, &why);
+	if (n)
+		err = ddio_map_new_kin(kin, n, st->nprocs, map_rules(st), &req->map, &why);
 	else if (st->parts[0].kind == DDIO_PART_ARRAY)
 		err = ddio_map_new_array(&st->array, st->nprocs, &req->map, &why);
 	else
@@ -135,6 +142,13 @@ static int check_map(const struct coll_req *req, struct verdict *v)
 	return -EINVAL;
 }
 
+int coll_req_map(struct coll_req *req, const struct ddio_kin *kin, uint32_t n, struct verdict *v)
+{
+	int err = make_map(req, kin, n, v);
+
+	return err ? err : check_map(req, v);
+}
+
 static int check_start(const struct coll_group *group, const struct ddio_msg_coll_start *st,
 		       struct verdict *v)
 {
@@ -164,10 +178,8 @@ static int prepare(struct coll_req *req, const struct coll_group *group, struct 
 	err = check_start(group, &req->start, v);
 	if (!err)
 		err = find_reactors(req, group->reactor->iop, v);
-	if (!err)
-		err = make_map(req, v);
-	if (!err)
-		err = check_map(req, v);
+	if (!err && !req_spreads(&req->start))
+		err = coll_req_map(req, req->start.crowd.kin, req->start.crowd.n, v);
 	return err;
 }
 
@@ -176,7 +188,7 @@ static void begin_run(void *arg)
 	coll_begin(arg);
 }
 
-static void hand_out(struct coll_req *req)
+void coll_req_hand_out(struct coll_req *req)
 {
 	uint32_t i;
 
@@ -208,10 +220,20 @@ static void refuse_number(const struct coll_member *m, uint64_t op)
 	coll_done_send_one(m, &done, &v);
 }
 
+void coll_req_refuse(const struct coll_req *req, struct coll_group *group, const struct verdict *v)
+{
+	struct ddio_msg_coll_done done = { .op = req->start.op };
+
+	group->reactor->refused++;
+	ddio_env_log_caused(group->reactor->env, DDIO_LOG_WARN,
+			    "collective %llu of file \"%s\" refused: %s",
+			    (unsigned long long)done.op, req->start.file.name, v->text);
+	coll_done_send(group, &done, v);
+}
+
 static void start(struct coll_member *m, struct coll_req *req)
 {
 	struct coll_group *group = m->group;
-	struct ddio_msg_coll_done done = { .op = req->start.op };
 	struct verdict v;
 
 	if (req->start.op <= group->last_start) {
@@ -221,16 +243,14 @@ static void start(struct coll_member *m, struct coll_req *req)
 	}
 	group->last_start = req->start.op;
 	req->asker = m->rank;
-	if (!prepare(req, group, &v)) {
+	if (prepare(req, group, &v)) {
+		coll_req_refuse(req, group, &v);
+	} else if (req_spreads(&req->start)) {
+		coll_spread_begin(req, group);
+	} else {
 		coll_req_join(req, group);
-		hand_out(req);
-		return;
+		coll_req_hand_out(req);
 	}
-	group->reactor->refused++;
-	ddio_env_log_caused(group->reactor->env, DDIO_LOG_WARN, "%s: collective %llu refused: %s",
-			    ddio_conn_peer(m->client->conn), (unsigned long long)req->start.op,
-			    v.text);
-	coll_done_send(group, &done, &v);
 }
 
 static int start_take(struct client *client, const void *payload, size_t len)

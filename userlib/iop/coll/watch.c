@@ -174,11 +174,10 @@ static void watch(void *arg)
 	arm(coll, now);
 }
 
-/* Returns the time limit of a collective: the client's wish within the node's bounds. */
-static uint64_t time_limit(const struct coll *coll)
+uint64_t coll_time_limit(const struct reactor *reactor, const struct coll_req *req)
 {
-	uint64_t own = coll->reactor->iop->conf->timeout_ns;
-	uint64_t wish = coll->req->start.timeout_ns;
+	uint64_t own = reactor->iop->conf->timeout_ns;
+	uint64_t wish = req->start.timeout_ns;
 
 	if (!own)
 		own = WATCH_DEFAULT_NS;
@@ -195,7 +194,7 @@ void coll_watch_begin(struct coll *coll)
 	struct coll_member *m;
 	uint32_t r;
 
-	coll->timeout_ns = time_limit(coll);
+	coll->timeout_ns = coll_time_limit(coll->reactor, coll->req);
 	for (r = 0; r < coll->group->size; r++) {
 		m = coll_group_member(coll->group, r);
 		if (m)

@@ -51,7 +51,8 @@ struct iop_disk {
  * @link: in reactor->clients
  * @members: struct coll_member.client_link: the groups that it is attached to, @ngroups of them
  * @mount: the mount that it belongs to, or NULL
- * @starts: the collective executor's: what both ends remember of requests for collectives, or NULL
+ * @starts, @told: the collective executor's: what both ends remember of requests for collectives, and of what members
+ *	tell of their descriptions, or NULL
  * @requests: how many of its requests are being served
  * @closing: nothing more is read from it
  */
@@ -62,7 +63,7 @@ struct client {
 	struct ddio_list members;
 	uint64_t ngroups;
 	struct ns_mount *mount;
-	struct ddio_past *starts;
+	struct ddio_past *starts, *told;
 	uint32_t requests;
 	bool closing;
 };
@@ -75,6 +76,7 @@ struct client {
  * @checks: checks of records, one at a time: the first is under way
  * @nshares: shared buffers of its groups, see iop/coll/core/share.h
  * @share_min: bytes that a member must want of a collective to copy them by itself
+ * @told_max: entries that the members of a group may tell of one collective
  * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
  * @bounds: what clients may take, and have taken
  * @memory: bytes of buffers that the reactor holds, besides caches
@@ -93,7 +95,7 @@ struct reactor {
 	struct ddio_hash groups_by_id, members;
 	struct ddio_list spare;
 	uint32_t nshares;
-	uint64_t share_min;
+	uint64_t share_min, told_max;
 	uint64_t spare_bytes;
 	uint64_t collectives, requests, refused;
 	uint64_t memory;

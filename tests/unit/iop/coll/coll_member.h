@@ -44,6 +44,7 @@ struct w_lane {
  * @shares: has the reactors' buffers
  * @gone: one of its connections has ended
  * @twist: of its next piece: see enum w_twist
+ * @heard: takes COLL_TELL and COLL_READY; NULL: they are none of this member's
  */
 struct w_member {
 	struct coll_world *w;
@@ -54,6 +55,7 @@ struct w_member {
 	struct w_op op[W_OPS];
 	bool mute, gone, shares;
 	int twist;
+	int (*heard)(struct w_lane *lane, const struct ddio_msg *msg);
 };
 
 enum w_twist { W_PLAIN, W_SHORT, W_LONG, W_TWICE, W_OTHER_BLOCK, W_OTHER_RANK, W_OTHER_OP };
@@ -364,6 +366,9 @@ static int m_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 		return 0;
 	case DDIO_OP_COLL_DONE:
 		return m_done(lane, msg, payload);
+	case DDIO_OP_COLL_TELL:
+	case DDIO_OP_COLL_READY:
+		return lane->m->heard ? lane->m->heard(lane, msg) : -EPROTO;
 	default:
 		return -EPROTO;
 	}

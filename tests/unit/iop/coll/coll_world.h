@@ -212,6 +212,10 @@ static int sv_message(void *ctx, const struct ddio_msg *msg, const void *payload
 		return coll_attach(&wc->c, msg, payload);
 	case DDIO_OP_DETACH:
 		return coll_detach(&wc->c, msg, payload);
+	case DDIO_OP_COLL_TOLD:
+		return coll_told(&wc->c, msg, payload);
+	case DDIO_OP_COLL_GO:
+		return coll_go(&wc->c, msg, payload);
 	case DDIO_OP_COLL_START:
 		return coll_start(&wc->c, msg, payload);
 	case DDIO_OP_COLL_PIECE:

@@ -215,8 +215,8 @@ static void lengths(void)
 /* What only members send to one another is refused by its header, not when all of it is there. */
 static void not_for_us(void)
 {
-	static const uint16_t ops[] = { DDIO_OP_FAN_IN, DDIO_OP_FAN_AGAIN, DDIO_OP_FAN_OUT,
-					DDIO_OP_COLL_START, DDIO_OP_COLL_AGAIN };
+	static const uint16_t ops[] = { DDIO_OP_FAN_IN,	    DDIO_OP_FAN_AGAIN,	DDIO_OP_FAN_OUT,
+					DDIO_OP_COLL_START, DDIO_OP_COLL_AGAIN, DDIO_OP_COLL_TOLD };
 	struct ddio_msg msg = { .version = 1, .length = DDIO_MAX_PAYLOAD };
 	struct wire w;
 	size_t i;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/dd/priv.h"
+#include "cp/coll/spread.h"
 
 /*
  * Getting ready
@@ -43,6 +44,9 @@ static void dd_attached(struct attach_job *job)
 	else if (dd_lanes(dd))
 		error_set(&dd->op->failed, -ENOMEM, "out of memory");
 	free(job->lanes);
+	if (!dd->op->failed.status && dd->op->may_spread &&
+	    !dd_nodes_have(dd->op, DDIO_FEATURE_SPREAD) && spread_not(dd->op))
+		error_set(&dd->op->failed, -ENOMEM, "out of memory");
 	dd_join_begin(dd);
 }
 
@@ -150,6 +154,7 @@ static void dd_free(struct ddio_op *op)
 	dd_join_end(dd);
 	blockset_free(&dd->seen);
 	free(dd->need);
+	free(dd->spread);
 	free(dd->membership);
 	free(dd->lanes);
 	free(dd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside the disk-directed method: dd.c has its phases, reach.c who takes part, need.c where, start.c the
- * request, data.c the data, end.c what reactors say in the end.  On one machine I/O processors move the data by
+ * request, message.c how it is sent, spread.c what members tell nodes themselves, data.c the data, end.c what reactors say in the end.  On one machine I/O processors move the data by
  * themselves (near.c), or share buffers (share.c), from and to which this process copies (copy.c).
  */
 #ifndef DDIO_CP_DD_PRIV_H
@@ -18,10 +18,12 @@
  * @asked: its node has disks with something that anybody wants, so the node is asked; known from the verdict on
  * @busy: counted in lane->expecting
  * @done: nothing more is expected of it; @told: it has said how it ended
+ * @unready: rank 0: its node has not said yet that it is ready; @ready: it has
+ * @spread: its node was told what this member spreads
  */
 struct dd_lane {
 	struct lane *lane;
-	bool owner, asked, busy, done, told;
+	bool owner, asked, busy, done, told, unready, ready, spread;
 };
 
 /**
@@ -38,6 +40,8 @@ struct dd_lane {
  * @membership: of each node: this process's memory in the joint, else NULL
  * @may_scatter: there was such a membership
  * @copied: of @moved, through shared buffers
+ * @unready: rank 0: nodes that have not said yet that they are ready
+ * @spread, @nspread: the pieces of the share, once a node has asked for them
  */
 struct dd {
 	struct ddio_op *op;
@@ -52,16 +56,26 @@ struct dd {
 	bool stopping, launched, may_scatter, reached;
 	struct request_set joining;
 	struct ddio_membership **membership;
+	uint32_t unready;
+	struct ddio_extent *spread;
+	uint64_t nspread;
 };
 
 /**
- * struct dd_asked - what a node was asked for on its connection, as a user of lanes keeps it there
+ * struct dd_asked - what a node was asked for, or told, on its connection, as a user of lanes keeps it there
  * @past: what both ends remember of it
- * @sent: bytes of all requests
+ * @sent: bytes of all these messages
  */
 struct dd_asked {
 	struct ddio_past past;
 	uint64_t sent;
+};
+
+/* An encoded message. */
+struct dd_message {
+	uint32_t refs;
+	size_t len;
+	uint8_t data[];
 };
 
 /* Has the watchdog watch the lane for the operation. */
@@ -99,9 +113,29 @@ uint32_t dd_reach(struct dd *dd);
 /* Has the operation wait for nobody who is not asked. */
 void dd_reach_only(struct dd *dd);
 
+/* message.c */
+/* Returns room for @len bytes, with one reference, or NULL. */
+struct dd_message *dd_message_new(size_t len);
+void dd_message_put(struct dd_message *message);
+/* Sends it, as what differs from what is in @past unless that is NULL; adds the bytes to *@sent.  After an error @past must be forgotten. */
+int dd_message_send(struct lane *lane, uint16_t opcode, uint64_t number, struct dd_message *message,
+		    struct ddio_past *past, uint64_t *sent);
+/* Returns what @user keeps at the lane, or NULL without memory. */
+struct dd_asked *dd_asked_get(struct lane *lane, const struct lane_user *user);
+void dd_asked_forget(struct lane *lane, const struct lane_user *user);
+void dd_asked_free(void *state);
+
 /* start.c */
 /* Sends the request to every node.  Return: 0 or -errno with @error. */
 int dd_launch(struct ddio_op *op, struct error *error);
+/* Sends it to those that know nothing of spread descriptions, when all others are ready. */
+int dd_launch_rest(struct ddio_op *op, struct error *error);
+/* Returns true if every node that this member is connected to has the feature. */
+bool dd_nodes_have(const struct ddio_op *op, uint64_t feature);
+
+/* spread.c */
+/* Rank 0 has asked the node, which will say when it is ready. */
+void dd_spread_asked(struct dd *dd, struct dd_lane *dl);
 
 /* data.c */
 /* Stops sending and receiving data of the operation. */

@@ -5,105 +5,31 @@
 #include <string.h>
 #include "cp/coll/dd/priv.h"
 
-/* The encoded request: one copy for all nodes. */
-struct dd_start {
-	uint32_t refs;
-	uint8_t data[];
-};
-
-/* One node's: what differs from what it was asked before, or all of it. */
-struct dd_start_send {
-	struct ddio_send send;
-	struct dd_start *start;
-	struct ddio_past_code code;
-};
-
-static void start_put(struct dd_start *start)
-{
-	if (!--start->refs)
-		free(start);
-}
-
-static void start_sent(struct ddio_send *send, int err)
-{
-	struct dd_start_send *ss = ddio_container_of(send, struct dd_start_send, send);
-
-	(void)err;
-	start_put(ss->start);
-	free(ss);
-}
-
-/* NULL without memory. */
-static struct dd_asked *asked_get(struct lane *lane)
-{
-	void **state = lane_state(lane, &dd_start_lane_user);
-
-	if (!*state)
-		*state = calloc(1, sizeof(struct dd_asked));
-	return *state;
-}
-
-static void asked_forget(struct lane *lane)
-{
-	struct dd_asked *asked = *lane_state(lane, &dd_start_lane_user);
-
-	if (asked)
-		ddio_past_clear(&asked->past);
-}
-
 static void asked_lost(struct lane *lane, const struct error *error)
 {
 	(void)error;
-	asked_forget(lane);
+	dd_asked_forget(lane, &dd_start_lane_user);
 }
 
-static void asked_free(void *state)
+const struct lane_user dd_start_lane_user = { .lost = asked_lost, .free = dd_asked_free };
+
+static int start_send(struct lane *lane, uint64_t number, struct dd_message *start)
 {
-	struct dd_asked *asked = state;
-
-	ddio_past_clear(&asked->past);
-	free(asked);
-}
-
-const struct lane_user dd_start_lane_user = { .lost = asked_lost, .free = asked_free };
-
-static int start_send(struct lane *lane, uint64_t number, struct dd_start *start, size_t len)
-{
-	struct dd_start_send *ss = malloc(sizeof(*ss));
-	struct dd_asked *asked = asked_get(lane);
-	struct iovec iov[2];
+	struct dd_asked *asked = dd_asked_get(lane, &dd_start_lane_user);
 	bool again;
-	int n = 0, err;
+	int err;
 
-	if (!ss || !asked) {
-		free(ss);
+	if (!asked)
 		return -ENOMEM;
-	}
 	again = lane->state == LANE_READY && ddio_conn_features(lane->conn) & DDIO_FEATURE_AGAIN;
-	ss->send.done = start_sent;
-	ss->start = start;
-	start->refs++;
-	ss->code.whole = true;
-	if (again) {
-		ddio_past_put(&asked->past, start->data, len, &ss->code);
-		iov[n++] = (struct iovec){ ss->code.bytes, ss->code.len };
-		asked->sent += ss->code.len;
-	}
-	if (ss->code.whole) {
-		iov[n++] = (struct iovec){ start->data, len };
-		asked->sent += len;
-	}
-	err = lane_send(lane, again ? DDIO_OP_COLL_AGAIN : DDIO_OP_COLL_START, number, NULL, 0, iov,
-			n, &ss->send);
-	if (err) {
-		asked_forget(lane);
-		start_sent(&ss->send, err);
-	}
+	err = dd_message_send(lane, again ? DDIO_OP_COLL_AGAIN : DDIO_OP_COLL_START, number, start,
+			      again ? &asked->past : NULL, &asked->sent);
+	if (err)
+		dd_asked_forget(lane, &dd_start_lane_user);
 	return err;
 }
 
-/* Returns true if every node has the feature. */
-static bool nodes_have(const struct ddio_op *op, uint64_t feature)
+bool dd_nodes_have(const struct ddio_op *op, uint64_t feature)
 {
 	const struct dd *dd = op->priv;
 	uint32_t i;
@@ -135,7 +61,7 @@ static uint32_t start_flags(const struct ddio_op *op)
 		flags |= DDIO_COLL_SHORT;
 	if (ddio_map_overlaps(op->whole))
 		flags |= DDIO_COLL_OVERLAP;
-	if (op->flags & DDIO_XFER_NO_SHARE && nodes_have(op, DDIO_FEATURE_SHARE))
+	if (op->flags & DDIO_XFER_NO_SHARE && dd_nodes_have(op, DDIO_FEATURE_SHARE))
 		flags |= DDIO_COLL_NO_SHARE;
 	return flags;
 }
@@ -174,23 +100,21 @@ static int parts_make(struct dd_parts *parts, const struct ddio_crowd *crowd)
 }
 
 /* Encodes the message; NULL: without memory, or it is too long. */
-static struct dd_start *start_put_message(const struct ddio_msg_coll_start *msg, size_t *len)
+static struct dd_message *start_put(const struct ddio_msg_coll_start *msg)
 {
-	struct dd_start *start = NULL;
+	struct dd_message *start = NULL;
 	ssize_t n = ddio_put_coll_start(NULL, 0, msg);
 
 	/* A byte may come in front of it. */
 	if (n > 0 && n < (ssize_t)DDIO_MAX_PAYLOAD)
-		start = malloc(sizeof(*start) + (size_t)n);
-	if (start) {
-		start->refs = 1;
+		start = dd_message_new((size_t)n);
+	if (start)
 		ddio_put_coll_start(start->data, (size_t)n, msg);
-		*len = (size_t)n;
-	}
 	return start;
 }
 
-static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
+/* @spread: members tell what they spread, if any do; else it is not mentioned. */
+static struct dd_message *start_encode(struct ddio_op *op, bool spread)
 {
 	struct ddio_msg_coll_start msg = { .op = op->turn.number,
 					   .flags = start_flags(op),
@@ -200,26 +124,28 @@ static struct dd_start *start_encode(struct ddio_op *op, size_t *len)
 					   .file = op->file->rec };
 	struct ddio_part array = { 0 };
 	struct dd_parts parts = { 0 };
-	struct dd_start *start = NULL;
+	struct dd_message *start = NULL;
 	int err = 0;
 
 	memcpy(msg.group, op->group->id, sizeof(msg.group));
-	if (nodes_have(op, DDIO_FEATURE_NEED))
+	if (dd_nodes_have(op, DDIO_FEATURE_NEED))
 		msg.flags |= DDIO_COLL_NEED;
 	if (op->part_kind == DDIO_PART_ARRAY) {
 		err = ddio_get_part(op->part, op->part_len, &array, NULL);
 		msg.nparts = 1;
 		msg.parts = &array;
-	} else if (nodes_have(op, DDIO_FEATURE_FAMILY)) {
+	} else if (dd_nodes_have(op, DDIO_FEATURE_FAMILY)) {
 		msg.flags |= DDIO_COLL_FAMILIES;
 		msg.crowd = op->crowd;
+		if (!spread)
+			msg.crowd.lo = msg.crowd.hi = msg.crowd.spread = 0;
 	} else {
 		err = parts_make(&parts, &op->crowd);
 		msg.nparts = parts.n;
 		msg.parts = parts.part;
 	}
 	if (!err)
-		start = start_put_message(&msg, len);
+		start = start_put(&msg);
 	parts_free(&parts);
 	ddio_part_free(&array);
 	return start;
@@ -271,12 +197,57 @@ static int nodes_able(const struct ddio_op *op, struct error *error)
 	return 0;
 }
 
+/* Returns true if the node knows descriptions that are spread. */
+static bool knows_spread(const struct lane *lane)
+{
+	return lane->state == LANE_READY && ddio_conn_features(lane->conn) & DDIO_FEATURE_SPREAD;
+}
+
+/* Asks the nodes that know of spread descriptions, or those that do not. */
+static int nodes_ask(struct ddio_op *op, bool spread, struct error *error)
+{
+	struct dd_message *start = start_encode(op, spread);
+	struct dd *dd = op->priv;
+	uint32_t i;
+	int err = 0;
+
+	if (!start) {
+		error_set(error, -E2BIG,
+			  "the members' descriptions together are too long for one message");
+		return -E2BIG;
+	}
+	dd->launched = true;
+	for (i = 0; i < dd->nnodes && !err; i++) {
+		struct dd_lane *dl = &dd->lanes[i];
+
+		if (!dl->asked || (op->crowd.hi && knows_spread(dl->lane) != spread))
+			continue;
+		err = start_send(dl->lane, op->turn.number, start);
+		if (err)
+			error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
+				     LANE_NAMES(dl->lane), strerror(-err));
+		else if (spread)
+			dd_spread_asked(dd, dl);
+	}
+	dd_message_put(start);
+	return err;
+}
+
+int dd_launch_rest(struct ddio_op *op, struct error *error)
+{
+	const struct dd *dd = op->priv;
+	uint32_t i;
+
+	for (i = 0; i < dd->nnodes; i++)
+		if (dd->lanes[i].asked && !knows_spread(dd->lanes[i].lane))
+			return nodes_ask(op, false, error);
+	return 0;
+}
+
 int dd_launch(struct ddio_op *op, struct error *error)
 {
 	struct dd *dd = op->priv;
-	struct dd_start *start;
-	size_t len;
-	uint32_t i, n;
+	uint32_t n;
 	int err = 0;
 
 	if (op->failed.status) {
@@ -288,24 +259,10 @@ int dd_launch(struct ddio_op *op, struct error *error)
 	if (!n)
 		return 0;
 	err = nodes_able(op, error);
-	if (err)
-		return err;
-	start = start_encode(op, &len);
-	if (!start) {
-		error_set(error, -E2BIG,
-			  "the members' descriptions together are too long for one message");
-		return -E2BIG;
-	}
-	dd->launched = true;
-	for (i = 0; i < dd->nnodes && !err; i++) {
-		if (!dd->lanes[i].asked)
-			continue;
-		err = start_send(dd->lanes[i].lane, op->turn.number, start, len);
-		if (err)
-			error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
-				     LANE_NAMES(dd->lanes[i].lane), strerror(-err));
-	}
-	start_put(start);
+	if (!err)
+		err = nodes_ask(op, op->crowd.hi != 0, error);
+	if (!err && op->crowd.hi && !dd->unready)
+		err = dd_launch_rest(op, error);
 	op->messages += n;
 	return err;
 }

@@ -59,6 +59,7 @@ struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, ui
 	group->size = size;
 	group->lost = COLL_NOBODY;
 	ddio_list_init(&group->colls);
+	ddio_list_init(&group->spreads);
 	ddio_list_push(&group->link, &reactor->groups);
 	ddio_hash_add(&reactor->groups_by_id, &group->node, ddio_hash_bytes(id, DDIO_GROUP_ID_LEN));
 	return group;

@@ -44,6 +44,7 @@ struct coll_member {
  * @running: collectives on @colls
  * @joint: on reactor 0: where members on this machine join their memory; NULL until one asks
  * @share: buffers for reading, for writing; NULL until a member asks
+ * @spreads, @nspreads: on reactor 0: collectives that have not begun, since members spread their descriptions
  * @last_start: on reactor 0: the highest number of an operation that it was asked for
  * @last_op: the highest number of an operation that began here
  * @early: a ring of operations that were aborted before they began; @nearly counts them
@@ -61,6 +62,8 @@ struct coll_group {
 	struct coll_share *share[2];
 	uint64_t last_start, last_op;
 	struct ddio_list colls; /* struct coll.group_link */
+	struct ddio_list spreads;
+	uint32_t nspreads;
 	struct early {
 		uint64_t op;
 		uint32_t status, rank;
