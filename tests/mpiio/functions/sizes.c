@@ -2,6 +2,7 @@
 /* MPI_File_set_size, _get_size, _preallocate, _sync. */
 #include "tests/mpiio/functions/functions.h"
 #include <string.h>
+#include <sys/stat.h>
 
 enum { N = 10000 };
 
@@ -184,6 +185,38 @@ static void sync_twice(void)
 	tst_close(&fh);
 }
 
+/* A program that looks at a name's size, and again when the file was closed, sees what was written between. */
+static void by_name(void)
+{
+	const char *name = tst_file(".byname");
+	MPI_File fh = tst_create(".byname");
+	unsigned char buf[N];
+	struct stat st = { 0 };
+	int i;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	tst_close(&fh);
+	/* The kernel has asked for it, and keeps what it was told. */
+	if (!tst_all(tst.rank || !stat(name, &st))) {
+		tst_skip("it has no name that the system knows");
+		return;
+	}
+	tst_fill(buf, N, 61, 0);
+	for (i = 1; i <= 3; i++) {
+		fh = tst_open(name, MPI_MODE_WRONLY | MPI_MODE_APPEND);
+		if (fh == MPI_FILE_NULL)
+			return;
+		if (tst.rank == tst.size - 1)
+			OK(MPI_File_write(fh, buf, N, MPI_BYTE, MPI_STATUS_IGNORE));
+		tst_close(&fh);
+		if (!tst.rank)
+			CHECK(!stat(name, &st) && st.st_size == (off_t)i * N,
+			      "after close %d its size is %lld", i, (long long)st.st_size);
+		tst_barrier();
+	}
+}
+
 void sizes_cases(void)
 {
 	static const struct mpiio_case cases[] = {
@@ -195,6 +228,7 @@ void sizes_cases(void)
 		{ "sizes/by_writing_together", by_writing_together },
 		{ "sizes/bad", bad_sizes },
 		{ "sizes/sync", sync_twice },
+		{ "sizes/by_name", by_name },
 	};
 
 	CASES(cases);

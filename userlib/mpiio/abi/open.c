@@ -345,6 +345,24 @@ int serve_delete(const char *name, MPI_Info info)
 	return where_delete(&w);
 }
 
+/*
+ * Has the kernel forget the size and times that the file had before, where rank 0's mount has told them: it keeps what it was
+ * told for a while, and its answers for a file that is open are never older ones.
+ */
+static void mount_look(const struct mpiio_file *f)
+{
+	struct statx now;
+	int fd;
+
+	if (!f->where.mounted || f->team->rank || f->amode & MPI_MODE_RDONLY)
+		return;
+	fd = open(f->where.path, posix_flags(f->amode) & ~(O_CREAT | O_EXCL));
+	if (fd < 0)
+		return;
+	statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE | STATX_MTIME, &now);
+	close(fd);
+}
+
 /* Nobody deletes, or frees the counter, while others still use the file. */
 int serve_close(struct mpiio_file *f, MPI_File *fh)
 {
@@ -363,6 +381,8 @@ int serve_close(struct mpiio_file *f, MPI_File *fh)
 		ret = fail(f, gone);
 	if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && !f->team->rank)
 		ret = where_delete(&f->where);
+	else
+		mount_look(f);
 	handle_drop(f);
 	file_free(f);
 	*fh = MPI_FILE_NULL;
