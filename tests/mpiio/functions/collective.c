@@ -385,6 +385,77 @@ out:
 	free(buf);
 }
 
+/* Which rank has a cell: no rule says it. */
+static int cell_owner(unsigned int cell)
+{
+	return (int)((cell * 2654435761u >> 7) % (unsigned int)tst.size);
+}
+
+/* A file type of the cells that a rank has. */
+static MPI_Datatype cells_of(int rank, int cells, int cell, int *n)
+{
+	MPI_Aint *at = malloc(cells * sizeof(*at));
+	MPI_Datatype type;
+	int i;
+
+	*n = 0;
+	for (i = 0; i < cells; i++)
+		if (cell_owner((unsigned int)i) == rank)
+			at[(*n)++] = (MPI_Aint)i * cell;
+	MPI_Type_create_hindexed_block(*n, cell, at, MPI_BYTE, &type);
+	MPI_Type_commit(&type);
+	free(at);
+	return type;
+}
+
+static void cells_fill(unsigned char *buf, int rank, int cells, int cell)
+{
+	int i, k = 0;
+
+	for (i = 0; i < cells; i++)
+		if (cell_owner((unsigned int)i) == rank)
+			tst_fill(buf + (size_t)cell * k++, cell, 33, (uint64_t)i * cell);
+}
+
+/* Cells that follow no rule, so many that no rank should have to know all of them; those of another are read. */
+static void irregular(void)
+{
+	enum { CELL = 24, EACH = 12000 };
+	int cells = EACH * tst.size, other = (tst.rank + 1) % tst.size, n, m;
+	unsigned char *buf = calloc(cells, CELL), *want = calloc(cells, CELL);
+	MPI_Datatype mine = cells_of(tst.rank, cells, CELL, &n);
+	MPI_Datatype theirs = cells_of(other, cells, CELL, &m);
+	MPI_File fh = tst_create(".irregular");
+	MPI_Status status;
+
+	if (fh == MPI_FILE_NULL)
+		goto out;
+	cells_fill(buf, tst.rank, cells, CELL);
+	OK(MPI_File_set_view(fh, 1000, MPI_BYTE, mine, "native", MPI_INFO_NULL));
+	OK(MPI_File_write_all(fh, buf, n * CELL, MPI_BYTE, &status));
+	tst_count(&status, MPI_BYTE, n * CELL, "written");
+	tst_sync(fh);
+	cells_fill(want, other, cells, CELL);
+	OK(MPI_File_set_view(fh, 1000, MPI_BYTE, theirs, "native", MPI_INFO_NULL));
+	memset(buf, 0, (size_t)cells * CELL);
+	OK(MPI_File_read_all(fh, buf, m * CELL, MPI_BYTE, &status));
+	tst_count(&status, MPI_BYTE, m * CELL, "read");
+	CHECK(!memcmp(buf, want, (size_t)m * CELL), "another's cells are not what it wrote");
+	/* Rank 0 alone has something to write. */
+	OK(MPI_File_write_at_all(fh, 0, want, (tst.rank ? 0 : m) * CELL, MPI_BYTE, &status));
+	OK(MPI_File_set_view(fh, 1000, MPI_BYTE, mine, "native", MPI_INFO_NULL));
+	tst_sync(fh);
+	cells_fill(want, tst.rank, cells, CELL);
+	OK(MPI_File_read_at_all(fh, 0, buf, n * CELL, MPI_BYTE, &status));
+	CHECK(!memcmp(buf, want, (size_t)n * CELL), "cells are not what was written last");
+	tst_close(&fh);
+out:
+	MPI_Type_free(&mine);
+	MPI_Type_free(&theirs);
+	free(buf);
+	free(want);
+}
+
 void collective_cases(void)
 {
 	static const struct mpiio_case cases[] = {
@@ -404,6 +475,7 @@ void collective_cases(void)
 		{ "collective/split_pointer", split_pointer },
 		{ "collective/split_twice", split_twice },
 		{ "collective/large", large },
+		{ "collective/irregular", irregular },
 	};
 
 	CASES(cases);
