@@ -184,6 +184,38 @@ fi
 for mpi in mpich openmpi; do
 	[ ! -x "build/tests/mpiio/$mpi/killed" ] || check "$mpi, \"ddio stop\" while a job writes" stop_under_job $mpi
 done
+# restarted MPI HOW NODE...: nodes are restarted between two calls of a job, by "ddio stop" or killed (then of these): the job
+# goes on with its open file, hears what may be lost, and loses nothing else.
+restarted() {
+	local mpi=$1 how=$2 others=$DDIO_CONF n job said=$dir/said.$1.$2 mark=$dir/mark.$1.$2 name=again.$1.$2 rc=0
+	shift 2
+	start_cluster "$name" --iops 2 --disks 2 --engine aio --disk-size 256M || return
+	: >"$said"
+	N=3 PRELOAD=$library BOUND=$((20 * DDIO_PATIENCE)) launch "build/tests/mpiio/$mpi/restarted" ddio:restarted "$mark" >"$said" 2>&1 &
+	job=$!
+	soon grep -q ready "$said" || rc=1
+	for n; do kill_node "$name" "$n"; done
+	for n; do start_node "$name" "$n" || rc=1; done
+	[ "$how" != stop ] || { stop_cluster "$name" && start_cluster "$name"; } || rc=1
+	touch "$mark"
+	wait $job || rc=1
+	stop_cluster "$name"
+	export DDIO_CONF=$others
+	[ $rc = 0 ] && [ "$(tail -n 1 "$said")" = whole ] && ! grep -q 'others differ\|of no use' "$said" &&
+		[ "$(grep -c '^told: sync: .* was restarted: data written before' "$said")" = $(($# > 0)) ] || { cat "$said"; return 1; }
+}
+reloaded() {
+	local mpi=$1 N=2 BOUND=$((20 * DDIO_PATIENCE))
+	launch "build/tests/mpiio/$mpi/reloaded" "$library" "ddio:reloaded.$mpi" >"$dir/said" 2>&1 &&
+		grep -qx reloaded "$dir/said" || { cat "$dir/said"; return 1; }
+}
+for mpi in mpich openmpi; do
+	[ -x "build/tests/mpiio/$mpi/restarted" ] || continue
+	check "$mpi, the nodes are stopped and started between two calls" restarted $mpi stop
+	check "$mpi, they are killed" restarted $mpi killed io0 io1
+	check "$mpi, one of them is" restarted $mpi one io1
+	check "$mpi, the library is loaded and unloaded by a plug-in" reloaded $mpi
+done
 
 # The example, as the README has it.
 # example MPI "what it prints" PROGRAM...
