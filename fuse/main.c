@@ -263,6 +263,16 @@ static bool is_helper(const char *name)
 	return !strncmp(slash ? slash + 1 : name, "mount.", 6);
 }
 
+/* Nodes count what a mount asks for under its machine's name, unless it is told another. */
+static void name_job(void)
+{
+	char host[HOST_NAME_MAX + 1] = "", name[HOST_NAME_MAX + 8];
+
+	gethostname(host, sizeof(host) - 1);
+	snprintf(name, sizeof(name), "mount@%s", host);
+	setenv("DDIO_JOB", name, 0);
+}
+
 int main(int argc, char **argv)
 {
 	struct ddiofs p = { .parent = -1, .signals = -1, .end = -1 };
@@ -281,6 +291,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, PROGRAM ": give SOURCE and DIR\nTry '" PROGRAM " --help'.\n");
 		rc = EXIT_USAGE;
 	} else {
+		name_job();
 		rc = run(&p, argv);
 	}
 	free((char *)p.v.options);

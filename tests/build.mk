@@ -51,6 +51,7 @@ $(PERF_BIN) $(HELPER_SRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 
 $(O)/tests/unit/tools/test_ionode: $(O)/tools/lab/sim/ionode.o
 $(O)/tests/unit/tools/test_costs: $(O)/tools/lab/sim/costs.o
+$(O)/tests/unit/tools/test_top: $(patsubst %,$(O)/tools/ddio/%.o,top_rates top_jobs)
 $(O)/tests/unit/tools/test_ddiod_log: $(O)/tools/ddiod/log.o
 # The mount's, with a kernel and a library of its own.
 MOUNT_KERNEL := $(O)/tests/unit/fuse/mount_kernel.o

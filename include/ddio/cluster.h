@@ -142,6 +142,41 @@ int ddio_bounds(struct ddio_session *session,
 		int (*fn)(void *arg, const struct ddio_bound_state *st), void *arg);
 
 /**
+ * struct ddio_job_state - what a job has asked of a node since that was started
+ * @node: name of the node
+ * @name: of the job: the environment variable DDIO_JOB of its processes when they connected, or what Slurm, PBS, LSF or Grid
+ *	Engine call it; "": processes without any; "(others)": of the jobs of the past, those that a node has no room for
+ * @error: 0, or the negative errno for which the node gave no answer; then only @node and @reason are valid
+ * @reason: then why, in one line that names the node
+ * @connections: open now
+ * @requests: all but collectives
+ * @read_bytes: by them, through the caches
+ * @write_bytes: by them, through the caches
+ * @collectives: parts that the node's reactors had in collectives
+ * @coll_read_bytes: distinct bytes that they read
+ * @coll_write_bytes: distinct bytes that they wrote
+ *
+ * Small collectives, see DDIO_METHOD_SMALL, are requests of one process.
+ */
+struct ddio_job_state {
+	char node[256], name[64], reason[512];
+	int error;
+	uint64_t connections, requests, read_bytes, write_bytes;
+	uint64_t collectives, coll_read_bytes, coll_write_bytes;
+};
+
+/**
+ * ddio_jobs - asks every node what jobs have asked of it
+ * @session: the session
+ * @fn: called for each job of each node; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int ddio_jobs(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_job_state *st),
+	      void *arg);
+
+/**
  * struct ddio_scrub_state - how far a disk has been looked through for blocks that do not match their checksums
  * @name: of the disk
  * @node: its node

@@ -32,12 +32,49 @@ else
 	skipped=$((skipped + 1))
 	echo "skipped: it is OpenMetrics: no python3-prometheus-client here"
 fi
+
+# Whose they are.
+export DDIO_JOB="job 4711"
+"$ddio" import "$dir/f" f2 && "$ddio" export f2 - >/dev/null
+DDIO_JOB='' SLURM_JOB_ID=99 "$ddio" export f2 - >/dev/null
+"$ddio" bench --conf "$DDIO_CONF" --cps 2 --size 1M --patterns rb,wb --records 8192 --methods dd >"$dir/bench"
+unset DDIO_JOB
+"$ddio" status --jobs >"$dir/jobs"
+check "a job is counted under its name, made harmless" grep -qE '^io0 +job_4711 +0 +[1-9]' "$dir/jobs"
+check "so is who has none" grep -qE '^io0 +\(none\) ' "$dir/jobs"
+"$ddio" status --metrics >"$dir/all"
+# job NAME METRIC: of all nodes
+job() { awk -v j="$1" -v m="ddio_job_$2" 'index($1, m "{") == 1 && index($0, "job=\"" j "\"") { n += $NF } END { printf "%d\n", n }' "$dir/all"; }
+check "what it read through the caches" [ "$(job job_4711 read_bytes_total)" -ge 1000000 ]
+check "... and wrote" [ "$(job job_4711 written_bytes_total)" -ge 1000000 ]
+check "what it read together" [ "$(job job_4711 collective_read_bytes_total)" -ge 1048576 ]
+check "... and wrote" [ "$(job job_4711 collective_written_bytes_total)" -ge 1048576 ]
+check "DDIO_JOB that is empty is no job" [ "$(job 99 read_bytes_total)" = 0 ]
+SLURM_JOB_ID=99 "$ddio" export f2 - >/dev/null
+"$ddio" status --metrics >"$dir/all"
+check "what Slurm calls it" [ "$(job 99 read_bytes_total)" = 1000000 ]
+"$ddio" top --jobs --count 1 >"$dir/top"
+check "top shows jobs" grep -qE '^job_4711 +0 +[0-9.]+ ' "$dir/top"
+
+# The same for people.
+"$ddio" top --all --delay 100ms --count 2 >"$dir/top"
+check "top looks twice" [ "$(grep -c '2 of 2 nodes up, 2 disks:' "$dir/top")" = 2 ]
+check "... at all disks" [ "$(grep -cE '^d[0-9]+ +io[01] +mem +[0-9]+% ' "$dir/top")" = 4 ]
+check "... with an empty line between" [ "$(grep -c '^$' "$dir/top")" = 1 ]
+check "idle disks are left out" [ "$("$ddio" top --delay 100ms --count 2 | sed '1,/^$/d' | grep -c ' mem ')" = 0 ]
+fails "a delay of nothing" "delay" "$ddio" top --delay 0s
+check "q ends it" [ "$($python tests/helpers/keys.py q "$ddio" top)" = "exit 0, terminal as before" ]
+check "an interrupt ends it" [ "$($python tests/helpers/keys.py SIGINT "$ddio" top)" = "signal 2, terminal as before" ]
+check "a terminal of three lines" [ "$($python tests/helpers/keys.py --rows 3 q "$ddio" top --all)" = "exit 0, terminal as before" ]
+
 kill "$(cat "$dir/c/io1.pid")"
 while [ -e "$dir/c/io1.pid" ]; do sleep 0.05; done
 "$ddio" status --metrics >"$dir/one"
 check "a node that is down is a failure" [ $? = 1 ]
 check "... and told" grep -q '^ddio_node_up{node="io1",.*} 0$' "$dir/one"
 check "... without figures" test "$(grep -c 'io1' "$dir/one")" = 1
+check "top says which" eval '"$ddio" top --count 1 >"$dir/top" && grep -q "^io1 is down: " "$dir/top"'
+check "... and how many" grep -q ' 1 of 2 nodes up' "$dir/top"
 
 # The daemon itself.
 port=$((20000 + RANDOM % 20000))

@@ -437,6 +437,23 @@ static inline void gen_bounds(struct rnd *r, struct ddio_msg_bounds *x)
 	}
 }
 
+static inline void gen_job(struct rnd *r, struct ddio_msg_job *x)
+{
+	rnd_str(r, x->name, sizeof(x->name), 0);
+}
+
+static inline void gen_jobs(struct rnd *r, struct ddio_msg_jobs *x)
+{
+	uint32_t i;
+
+	x->n = (uint32_t)rnd_below(r, 4);
+	x->job = rnd_array(x->n, sizeof(*x->job));
+	for (i = 0; i < x->n; i++) {
+		rnd_bytes(r, &x->job[i], sizeof(x->job[i]));
+		rnd_str(r, x->job[i].name, sizeof(x->job[i].name), 0);
+	}
+}
+
 static inline void gen_scrub_ask(struct rnd *r, struct ddio_msg_scrub_ask *x)
 {
 	rnd_bytes(r, x, sizeof(*x));
@@ -537,6 +554,8 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(coll_copied, ddio_msg_coll_copied, P(copied))                 \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \
 	X(bounds, ddio_msg_bounds, P(bound))                            \
+	X(job, ddio_msg_job, N)                                         \
+	X(jobs, ddio_msg_jobs, P(job))                                  \
 	X(scrub_ask, ddio_msg_scrub_ask, N)                             \
 	X(scrub, ddio_msg_scrub, N)                                     \
 	X(group_join, ddio_msg_group_join, N)                           \

@@ -43,11 +43,19 @@ int metrics_bound(void *metrics, const struct ddio_bound_state *st)
 	return add(m, &m->bound, &m->nbounds, st, sizeof(*st));
 }
 
+int metrics_job(void *metrics, const struct ddio_job_state *st)
+{
+	struct metrics *m = metrics;
+
+	return add(m, &m->job, &m->njobs, st, sizeof(*st));
+}
+
 void metrics_free(struct metrics *m)
 {
 	free(m->node);
 	free(m->disk);
 	free(m->bound);
+	free(m->job);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -173,6 +181,23 @@ static void write_bounds(const struct metrics *m, FILE *f)
 	BOUND_FIELDS(BOUND)
 }
 
+static void write_jobs(const struct metrics *m, FILE *f)
+{
+	uint32_t i;
+
+#define JOB(member, k, family_name, help)             \
+	family(f, "job", family_name, k, help);       \
+	for (i = 0; i < m->njobs; i++) {              \
+		if (m->job[i].error)                  \
+			continue;                     \
+		sample(f, "job", family_name, k);     \
+		label(f, "{node=\"", m->job[i].node); \
+		label(f, ",job=\"", m->job[i].name);  \
+		value(f, k, m->job[i].member);        \
+	}
+	METRICS_JOB(JOB)
+}
+
 void metrics_write(const struct metrics *m, FILE *f)
 {
 	fputs("# HELP ddio_build Version and commit of the program that tells this.\n"
@@ -184,5 +209,6 @@ void metrics_write(const struct metrics *m, FILE *f)
 	write_nodes(m, f);
 	write_disks(m, f);
 	write_bounds(m, f);
+	write_jobs(m, f);
 	fputs("# EOF\n", f);
 }

@@ -39,16 +39,28 @@
 	X(buffers, GAUGE, "buffers", "Block buffers of collectives in use.")                       \
 	X(max_buffers, GAUGE, "buffers_most", "Most block buffers of collectives ever in use.")
 
+/* The same of a job: member of struct ddio_job_state. */
+#define METRICS_JOB(X)                                                                     \
+	X(connections, GAUGE, "connections", "Connections that are open.")                 \
+	X(requests, COUNTER, "requests", "Requests but for collectives.")                  \
+	X(read_bytes, COUNTER, "read_bytes", "Bytes read through the caches.")             \
+	X(write_bytes, COUNTER, "written_bytes", "Bytes written through the caches.")      \
+	X(collectives, COUNTER, "collectives", "Parts of the node's reactors in these.")   \
+	X(coll_read_bytes, COUNTER, "collective_read_bytes", "Bytes read by collectives.") \
+	X(coll_write_bytes, COUNTER, "collective_written_bytes", "Bytes written by collectives.")
+
 /**
  * struct metrics - what is to be told; metrics_free() frees it
- * @node, @nnodes, @disk, @ndisks, @bound, @nbounds: the state of nodes, their disks, their bounds
+ * @node, @nnodes, @disk, @ndisks, @bound, @nbounds, @job, @njobs: the state of nodes, their disks, their bounds, and what
+ *	jobs have asked of them
  * @nomem: something could not be added
  */
 struct metrics {
 	struct ddio_node_state *node;
 	struct ddio_disk_state *disk;
 	struct ddio_bound_state *bound;
-	uint32_t nnodes, ndisks, nbounds;
+	struct ddio_job_state *job;
+	uint32_t nnodes, ndisks, nbounds, njobs;
 	int nomem;
 };
 
@@ -56,6 +68,7 @@ struct metrics {
 int metrics_node(void *metrics, const struct ddio_node_state *st);
 int metrics_disk(void *metrics, const struct ddio_disk_state *st);
 int metrics_bound(void *metrics, const struct ddio_bound_state *st);
+int metrics_job(void *metrics, const struct ddio_job_state *st);
 void metrics_free(struct metrics *m);
 
 /* Writes all of it.  Nodes without an answer have ddio_node_up 0 and nothing else. */

@@ -13,6 +13,7 @@ int cmd_stop(int argc, char **argv);
 int cmd_mount(int argc, char **argv);
 int cmd_umount(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_ls(int argc, char **argv);
@@ -28,7 +29,7 @@ int cmd_replace(int argc, char **argv);
 int cmd_mpi(int argc, char **argv);
 
 /* Their options. */
-extern const struct opt_cmd opts_start, opts_stop, opts_mount, opts_umount, opts_status,
+extern const struct opt_cmd opts_start, opts_stop, opts_mount, opts_umount, opts_status, opts_top,
 	opts_import, opts_export, opts_ls, opts_stat, opts_layout, opts_mkdir, opts_rm, opts_fsck,
 	opts_scrub, opts_replace, opts_mpi;
 

@@ -27,6 +27,7 @@ static const struct subcommand commands[] = {
 	{ &opts_mount, cmd_mount },
 	{ &opts_umount, cmd_umount },
 	{ &opts_status, cmd_status },
+	{ &opts_top, cmd_top },
 	{ &opts_import, cmd_import },
 	{ &opts_export, cmd_export },
 	{ &opts_ls, cmd_ls },

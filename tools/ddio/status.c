@@ -9,7 +9,7 @@
 
 struct status_values {
 	const char *conf;
-	bool csv, nodes, bounds, metrics;
+	bool csv, nodes, bounds, jobs, metrics;
 };
 
 static const struct ddio_opt status_opts[] = {
@@ -19,6 +19,8 @@ static const struct ddio_opt status_opts[] = {
 		 "show nodes only, without their disks"),
 	DDIO_OPT("bounds", 'b', OPT_FLAG, offsetof(struct status_values, bounds), NULL,
 		 "show what clients may take of each node, and have taken"),
+	DDIO_OPT("jobs", 'j', OPT_FLAG, offsetof(struct status_values, jobs), NULL,
+		 "show what each job has asked of each node"),
 	DDIO_OPT("csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
 		 "print every counter of every disk, comma-separated"),
 	DDIO_OPT("metrics", 'm', OPT_FLAG, offsetof(struct status_values, metrics), NULL,
@@ -82,6 +84,28 @@ static int show_bound(void *arg, const struct ddio_bound_state *b)
 	return 0;
 }
 
+static int show_job(void *arg, const struct ddio_job_state *j)
+{
+	struct status_count *c = arg;
+	char rb[16], wb[16], crb[16], cwb[16];
+
+	if (!c->shown++)
+		printf("%-10s %-20s %11s %10s %9s %9s %11s %9s %9s\n", "node", "job", "connections",
+		       "requests", "read", "written", "collectives", "coll.read", "coll.writ");
+	if (j->error) {
+		c->down++;
+		printf("%-10s no answer: %s\n", j->node,
+		       j->reason[0] ? j->reason : strerror(-j->error));
+		return 0;
+	}
+	printf("%-10s %-20s %11llu %10llu %9s %9s %11llu %9s %9s\n", j->node,
+	       j->name[0] ? j->name : "(none)", (unsigned long long)j->connections,
+	       (unsigned long long)j->requests, cmd_human(j->read_bytes, rb),
+	       cmd_human(j->write_bytes, wb), (unsigned long long)j->collectives,
+	       cmd_human(j->coll_read_bytes, crb), cmd_human(j->coll_write_bytes, cwb));
+	return 0;
+}
+
 static void show_disk_head(void)
 {
 	printf("\n%-8s %-8s %-8s %6s %6s %8s %8s %7s %7s %7s %7s %7s %6s %8s %6s %4s\n", "disk",
@@ -136,6 +160,8 @@ static int show_metrics(struct ddio_session *s, struct status_count *c)
 	if (!err)
 		err = ddio_bounds(s, metrics_bound, &m);
 	if (!err)
+		err = ddio_jobs(s, metrics_job, &m);
+	if (!err)
 		metrics_write(&m, stdout);
 	for (i = 0; i < m.nnodes; i++)
 		c->down += m.node[i].error != 0;
@@ -171,6 +197,8 @@ int cmd_status(int argc, char **argv)
 		err = ddio_disks(s, csv_disk, &c);
 	else if (v.bounds)
 		err = ddio_bounds(s, show_bound, &c);
+	else if (v.jobs)
+		err = ddio_jobs(s, show_job, &c);
 	else
 		err = show_tables(s, v.nodes, &c);
 	if (err)

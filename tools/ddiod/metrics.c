@@ -79,9 +79,21 @@ static void fill_bound(const char *node, const struct ddio_bound_status *st, str
 	metrics_bound(m, &b);
 }
 
+static void fill_job(const char *node, const struct ddio_job_status *st, struct metrics *m)
+{
+	struct ddio_job_state j = { .error = 0 };
+
+	snprintf(j.node, sizeof(j.node), "%s", node);
+	snprintf(j.name, sizeof(j.name), "%s", st->name);
+#define COPY_JOB(member, ...) j.member = st->member;
+	METRICS_JOB(COPY_JOB)
+	metrics_job(m, &j);
+}
+
 /* Return: the text, allocated, or NULL. */
 static char *render(const struct ddiod *d, const struct ddio_msg_status *st,
-		    const struct ddio_msg_bounds *bounds, size_t *len)
+		    const struct ddio_msg_bounds *bounds, const struct ddio_msg_jobs *jobs,
+		    size_t *len)
 {
 	struct metrics m = { 0 };
 	char *text = NULL;
@@ -93,6 +105,8 @@ static char *render(const struct ddiod *d, const struct ddio_msg_status *st,
 		fill_disk(st->name, &st->disks[i], &m);
 	for (i = 0; i < bounds->n; i++)
 		fill_bound(st->name, &bounds->bound[i], &m);
+	for (i = 0; i < jobs->n; i++)
+		fill_job(st->name, &jobs->job[i], &m);
 	f = m.nomem ? NULL : open_memstream(&text, len);
 	if (f) {
 		metrics_write(&m, f);
@@ -115,11 +129,11 @@ static void wake(const struct metrics_server *s)
 
 /* Runs on reactor 0. */
 static void looked(void *arg, const struct ddio_msg_status *st,
-		   const struct ddio_msg_bounds *bounds)
+		   const struct ddio_msg_bounds *bounds, const struct ddio_msg_jobs *jobs)
 {
 	struct metrics_server *s = arg;
 	size_t len = 0;
-	char *text = st ? render(s->d, st, bounds, &len) : NULL;
+	char *text = st ? render(s->d, st, bounds, jobs, &len) : NULL;
 
 	pthread_mutex_lock(&s->lock);
 	s->text = text;

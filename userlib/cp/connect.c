@@ -44,6 +44,19 @@ static void connect_log(void *arg, enum ddio_log_level level, const char *line)
 	(void)line;
 }
 
+/* A job that names itself, or the names that resource managers give: Slurm, PBS, LSF, Grid Engine. */
+static void connect_job(struct ddio_session *s)
+{
+	static const char *const named[] = { "DDIO_JOB", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+					     "JOB_ID" };
+	const char *name = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(named) / sizeof(named[0]) && !name; i++)
+		name = getenv(named[i]);
+	snprintf(s->job, sizeof(s->job), "%s", name ? name : "");
+}
+
 static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		       struct ddio_session **session)
 {
@@ -61,6 +74,7 @@ static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		connect_fail(err, "out of memory");
 		goto free_env;
 	}
+	connect_job(*session);
 	err = ddio_real_start_thread(env);
 	if (err) {
 		connect_fail(err, "cannot start the session's progress thread");

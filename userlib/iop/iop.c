@@ -3,6 +3,7 @@
 #include "iop/coll/service.h"
 #include "iop/iop.h"
 #include "iop/ns/ns.h"
+#include "iop/ops/look/look.h"
 #include "iop/ops/service.h"
 #include "iop/scrub/service.h"
 #include "iop/server/server.h"

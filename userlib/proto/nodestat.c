@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The codecs of a node's counters, and of scrubs. */
+/* The codecs of a node's counters, of jobs and of scrubs. */
 #include <stdlib.h>
 #include "proto/codec.h"
 
@@ -90,6 +90,47 @@ static void release_bounds(struct ddio_msg_bounds *x)
 	memset(x, 0, sizeof(*x));
 }
 CODEC_OWNING(bounds, ddio_msg_bounds, release_bounds)
+
+static inline void code_job(struct ddio_coder *c, struct ddio_msg_job *x)
+{
+	code_str(c, x->name, sizeof(x->name));
+}
+CODEC(job, ddio_msg_job)
+
+/* An empty string and seven numbers. */
+#define JOB_MIN (2 + 7 * 8)
+
+static void code_job_status(struct ddio_coder *c, struct ddio_job_status *st)
+{
+	code_str(c, st->name, sizeof(st->name));
+	code_u64(c, &st->connections);
+	code_u64(c, &st->requests);
+	code_u64(c, &st->read_bytes);
+	code_u64(c, &st->write_bytes);
+	code_u64(c, &st->collectives);
+	code_u64(c, &st->coll_read_bytes);
+	code_u64(c, &st->coll_write_bytes);
+}
+
+static inline void code_jobs(struct ddio_coder *c, struct ddio_msg_jobs *x)
+{
+	uint32_t i;
+
+	code_u32(c, &x->n);
+	code_padding(c);
+	code_check(c, x->n <= DDIO_MAX_BATCH, -EMSGSIZE);
+	if (c->reading)
+		x->job = code_alloc(c, x->n, sizeof(*x->job), JOB_MIN);
+	for (i = 0; i < x->n && coder_ok(c); i++)
+		code_job_status(c, &x->job[i]);
+}
+
+static void release_jobs(struct ddio_msg_jobs *x)
+{
+	free(x->job);
+	memset(x, 0, sizeof(*x));
+}
+CODEC_OWNING(jobs, ddio_msg_jobs, release_jobs)
 
 #define ASK_FLAGS (DDIO_SCRUB_ASK_BEGIN | DDIO_SCRUB_ASK_END | DDIO_SCRUB_ASK_LACKING)
 

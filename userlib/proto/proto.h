@@ -498,6 +498,28 @@ struct ddio_msg_bounds {
 	struct ddio_bound_status *bound; /* allocated: free() */
 };
 
+struct ddio_msg_job {
+	char name[DDIO_MAX_JOB + 1];
+};
+
+/**
+ * struct ddio_job_status - what a job has asked a node for
+ * @name: "": connections that have named none
+ * @connections: now
+ * @requests: but for collectives; @read_bytes, @write_bytes: by them, through the cache
+ * @collectives: parts of reactors of them; @coll_read_bytes, @coll_write_bytes: distinct bytes
+ */
+struct ddio_job_status {
+	char name[DDIO_MAX_JOB + 1];
+	uint64_t connections, requests, read_bytes, write_bytes;
+	uint64_t collectives, coll_read_bytes, coll_write_bytes;
+};
+
+struct ddio_msg_jobs {
+	uint32_t n;
+	struct ddio_job_status *job; /* allocated: free() */
+};
+
 /**
  * struct ddio_msg_scrub_ask - what a scrub of a disk is to do
  * @flags: DDIO_SCRUB_ASK_*; neither BEGIN nor END: only tell
@@ -628,6 +650,8 @@ DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);
 DDIO_PROTO_CODEC(coll_copied, ddio_msg_coll_copied);
 DDIO_PROTO_CODEC(status, ddio_msg_status);
 DDIO_PROTO_CODEC(bounds, ddio_msg_bounds);
+DDIO_PROTO_CODEC(job, ddio_msg_job);
+DDIO_PROTO_CODEC(jobs, ddio_msg_jobs);
 DDIO_PROTO_CODEC(scrub_ask, ddio_msg_scrub_ask);
 DDIO_PROTO_CODEC(scrub, ddio_msg_scrub);
 DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);

@@ -36,12 +36,14 @@
 #define DDIO_FEATURE_SCRUB 0x20000ull  /* SCRUB */
 #define DDIO_FEATURE_SUMS 0x40000ull   /* after a message follows its checksum */
 #define DDIO_FEATURE_SPREAD 0x80000ull /* COLL_TELL, COLL_TOLD, COLL_READY, COLL_GO */
+#define DDIO_FEATURE_JOB 0x400000ull   /* JOB, JOBS */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
-	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD)
+	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
+	 DDIO_FEATURE_JOB)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -73,6 +75,9 @@ enum ddio_opcode {
 	DDIO_OP_DISKS_KNOWN = 20, /* to reactor 0: the name space knows these disks of yours */
 	DDIO_OP_OWED = 21, /* reply: to which of these requests no answer will come; feature OWED */
 	DDIO_OP_SCRUB = 22, /* look through a disk; reply: how far that is; feature SCRUB */
+
+	DDIO_OP_JOB = 23,  /* what comes from here on is this job's; no reply; feature JOB */
+	DDIO_OP_JOBS = 24, /* reply: what each job has asked for; feature JOB */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,
@@ -239,6 +244,7 @@ enum ddio_status {
 #define DDIO_NONCE_LEN 32
 #define DDIO_PROOF_LEN 32
 #define DDIO_GROUP_ID_LEN 16
+#define DDIO_MAX_JOB 63	    /* name of a job */
 #define DDIO_MAX_MAILBOX 64 /* name of a socket of one machine */
 #define DDIO_TOKEN_LEN 16
 

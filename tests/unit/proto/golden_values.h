@@ -474,6 +474,17 @@ static const struct ddio_bound_status a_bound = {
 static const struct ddio_msg_bounds bounds = { .n = 1,
 					       .bound = (struct ddio_bound_status *)&a_bound };
 
+static const struct ddio_msg_job job = { .name = "4711" };
+static const struct ddio_job_status a_job = { .name = "4711",
+					      .connections = N64(1),
+					      .requests = N64(2),
+					      .read_bytes = N64(3),
+					      .write_bytes = N64(4),
+					      .collectives = N64(5),
+					      .coll_read_bytes = N64(6),
+					      .coll_write_bytes = N64(7) };
+static const struct ddio_msg_jobs jobs = { .n = 1, .job = (struct ddio_job_status *)&a_job };
+
 static const struct ddio_msg_scrub_ask scrub_ask = {
 	.disk = N32(1), .flags = DDIO_SCRUB_ASK_BEGIN | DDIO_SCRUB_ASK_LACKING, .rate = N64(2)
 };

@@ -38,6 +38,7 @@ static void ask_run(struct session_call *call)
 	for (i = 0; i < s->conf->nnodes; i++) {
 		ask->answer[i].ask = ask;
 		request_init(&ask->answer[i].request, ask->op, ask_got, &ask->answer[i]);
+		ask->answer[i].request.feature = ask->feature;
 		request_node(&s->nodes[i], &ask->answer[i].request);
 	}
 	ask_one(ask);

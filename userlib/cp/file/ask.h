@@ -21,18 +21,20 @@ struct node_answer {
 	union {
 		struct ddio_msg_status status;
 		struct ddio_msg_bounds bounds;
+		struct ddio_msg_jobs jobs;
 	} said;
 };
 
 /**
  * struct question - what is asked
- * @op: DDIO_OP_*; the request has no payload
+ * @op: DDIO_OP_*; the request has no payload; @feature: DDIO_FEATURE_* that a node has that knows it, or 0
  * @get: decodes a reply into @said of a node's answer; returns 0 or a negative errno
  * @free: frees what @get has allocated
  * @answer: by number of the node
  */
 struct question {
 	uint16_t op;
+	uint64_t feature;
 	int (*get)(struct node_answer *answer, const struct reply *reply);
 	void (*free)(struct node_answer *answer);
 	struct session_call call;

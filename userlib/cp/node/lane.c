@@ -38,11 +38,28 @@ static const struct lane_handler *lane_handler(const struct lane *lane, uint16_t
 	return NULL;
 }
 
+/* If it cannot be said, what the lane brings is counted as nobody's. */
+static void job_say(struct lane *lane)
+{
+	const struct ddio_msg msg = { .opcode = DDIO_OP_JOB };
+	uint8_t buf[sizeof(struct ddio_msg_job) + 8];
+	struct ddio_msg_job x;
+	ssize_t len;
+
+	if (!lane_session(lane)->job[0] || !(ddio_conn_features(lane->conn) & DDIO_FEATURE_JOB))
+		return;
+	memcpy(x.name, lane_session(lane)->job, sizeof(x.name));
+	len = ddio_put_job(buf, sizeof(buf), &x);
+	if (len > 0)
+		ddio_conn_send(lane->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
+}
+
 void lane_begin(struct lane *lane)
 {
 	const struct lane_user *const *u;
 
 	lane->state = LANE_READY;
+	job_say(lane);
 	if (!lane->reactor) {
 		lane->node->known = true;
 		lane->node->met = lane->boot;

@@ -107,18 +107,12 @@ static int request_send(struct lane *lane, struct node_request *request)
 	return 0;
 }
 
-/* Returns the feature that a request wants, or 0. */
-static uint64_t request_feature(const struct node_request *request)
-{
-	return request->opcode == DDIO_OP_BOUNDS ? DDIO_FEATURE_BOUNDS : request->feature;
-}
-
 void request_submit(struct lane *lane, struct node_request *request)
 {
 	struct error error;
 	int err;
 
-	if (request_feature(request) & ~ddio_conn_features(lane->conn) && !request->plain_len)
+	if (request->feature & ~ddio_conn_features(lane->conn) && !request->plain_len)
 		err = -EOPNOTSUPP;
 	else
 		err = request_send(lane, request);

@@ -68,6 +68,7 @@ struct cluster_disk {
  * @names: life of the name space, 0 if it is not known; @replace_names: accept it as it is
  * @names_ended: of the name server's node; what the name space was given in them is durable
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
+ * @job: its name, "": none
  * @mark: counts walks over lanes that visit each lane once
  * @watchdog: runs @checks (NULL at the end) for as long as any of them finds something owed
  * @lane_users: whom lanes tell; NULL at the end
@@ -92,6 +93,7 @@ struct ddio_session {
 	bool replace_names;
 	struct ended names_ended;
 	uint64_t id, connects;
+	char job[DDIO_MAX_JOB + 1];
 	uint64_t mark;
 	struct ddio_timer watchdog;
 	const session_check_fn *checks;

@@ -34,6 +34,7 @@ static const struct {
 	[BOUND_FREED] = { "freed/turn", 1024 },
 	[BOUND_FETCHED] = { "fetched/turn", 8192 },
 	[BOUND_PROBED] = { "probed/turn", 16384 },
+	[BOUND_JOBS] = { "jobs/reactor", 256 },
 	[BOUND_LINES] = { "lines/second", 20 },
 	[BOUND_RECORDS] = { "records",
 			    0 }, /* asked of the file systems when somebody wants to know */

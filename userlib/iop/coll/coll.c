@@ -49,11 +49,24 @@ static int coll_tables_new(struct coll *coll, const struct coll_to *to, uint32_t
 	return -ENOMEM;
 }
 
+/* Failed ones, too: what was moved was asked for. */
+static void job_count(const struct coll *coll)
+{
+	struct ddio_job_status *st = &jobs_get(&coll->reactor->jobs, coll->req->job)->st;
+
+	st->collectives++;
+	if (coll_writes(coll))
+		st->coll_write_bytes += coll->done.bytes_needed;
+	else
+		st->coll_read_bytes += coll->done.bytes_needed;
+}
+
 static void coll_free(struct coll *coll)
 {
 	struct coll_group *group = coll->group;
 	uint32_t d;
 
+	job_count(coll);
 	coll_watch_end(coll);
 	for (d = 0; d < coll->ndisks; d++)
 		coll_disk_free(&coll->disk[d]);

@@ -243,6 +243,7 @@ static void start(struct coll_member *m, struct coll_req *req)
 	}
 	group->last_start = req->start.op;
 	req->asker = m->rank;
+	memcpy(req->job, m->client->job->st.name, sizeof(req->job));
 	if (prepare(req, group, &v)) {
 		coll_req_refuse(req, group, &v);
 	} else if (req_spreads(&req->start)) {

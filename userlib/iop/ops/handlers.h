@@ -6,10 +6,7 @@
 #include "iop/server/gather.h"
 #include "iop/server/request.h"
 
-int serve_ping(struct server_request *req, const void *payload);
-int serve_bounds(struct server_request *req, const void *payload);
 int serve_owed(struct server_request *req, const void *payload);
-int serve_status(struct server_request *req, const void *payload);
 int serve_disks_known(struct server_request *req, const void *payload);
 int serve_fs_disks(struct server_request *req, const void *payload);
 int serve_ns_create(struct server_request *req, const void *payload);
@@ -65,15 +62,5 @@ int serve_obj_allocate(struct server_request *req, const void *payload);
 int serve_obj_copy(struct server_request *req, const void *payload);
 int serve_drop_cache(struct server_request *req, const void *payload);
 int serve_fsck(struct server_request *req, const void *payload);
-
-/*
- * What a node knows of itself, for its clients (STATUS, BOUNDS) and within the daemon (ddio_iop_look()).  Called on the
- * reactor that asked; what they get is valid until they return.
- */
-typedef void (*status_fn)(void *arg, const struct ddio_msg_status *st);
-typedef void (*bounds_fn)(void *arg, const struct ddio_msg_bounds *bounds);
-/* Ask for the node's status, or bounds, on the loop of @home.  Return: 0, or -ENOMEM and @done is not called. */
-int status_ask(struct reactor *home, status_fn done, void *arg);
-int bounds_ask(struct reactor *home, bounds_fn done, void *arg);
 
 #endif /* DDIO_OPS_HANDLERS_H */

@@ -228,6 +228,8 @@ static void read_reply(struct server_request *req)
 	uint8_t fixed[64];
 	ssize_t len = ddio_put_obj_data(fixed, sizeof(fixed), &data);
 
+	if (req->client)
+		req->client->job->st.read_bytes += req->len;
 	if (len < 0)
 		server_fail(req, DDIO_ST_TOO_BIG, "no room for the reply");
 	else
@@ -353,6 +355,7 @@ int serve_obj_write(struct server_request *req, const void *payload)
 		return ret;
 	if (obj_get(req, true))
 		return 0;
+	req->client->job->st.write_bytes += req->len;
 	io_start(req, write_done);
 	cache_write(req->disk->cache, &req->io);
 	return 0;

@@ -2,6 +2,7 @@
 /* The service of requests: which function handles which, and what it is told of clients and reactors. */
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/look/look.h"
 #include "iop/ops/object.h"
 #include "iop/ops/service.h"
 
@@ -60,6 +61,8 @@ static const struct server_op handled[] = {
 	OP_ALWAYS(PING, serve_ping),
 	OP_ALWAYS(STATUS, serve_status),
 	OP_ALWAYS(BOUNDS, serve_bounds),
+	OP_ALWAYS(JOBS, serve_jobs),
+	{ .opcode = DDIO_OP_JOB, .role = DDIO_ROLE_CLIENT, .message = take_job },
 	OP_ALWAYS(OWED, serve_owed),
 	OP(DISKS_KNOWN, serve_disks_known),
 	OP_NAMES(FS_DISKS, serve_fs_disks),

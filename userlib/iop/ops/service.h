@@ -8,7 +8,4 @@
 /* Every request that gets a reply, but for those of the collective executor. */
 extern const struct server_service ops_service;
 
-/* See ddio_iop_look(). */
-int ops_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg);
-
 #endif /* DDIO_OPS_SERVICE_H */

@@ -4,12 +4,15 @@
 #include "iop/server/priv.h"
 
 /* The papers' cache grows with the compute processes; tools that only look are none. */
-void server_client_count(const struct server_client *sc, int change)
+void server_client_count(struct server_client *sc, int change)
 {
 	struct reactor *reactor = sc->c.reactor;
 	uint32_t i;
 
 	reactor->nclients += change;
+	if (change > 0)
+		sc->c.job = &reactor->jobs.none;
+	sc->c.job->st.connections += (uint64_t)change;
 	if (sc->role != DDIO_ROLE_CLIENT)
 		return;
 	reactor->nprocs += change;

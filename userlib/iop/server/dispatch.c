@@ -31,6 +31,7 @@ static int request_serve(struct server_client *sc, const struct server_op *op,
 	int ret;
 
 	req->reactor->requests++;
+	sc->c.job->st.requests++;
 	if (req->text) {
 		server_fail(req, req->status, "%s", req->text);
 		return 0;

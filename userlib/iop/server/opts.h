@@ -35,17 +35,19 @@ struct ddio_iop_opts {
 };
 
 struct ddio_msg_bounds;
+struct ddio_msg_jobs;
 struct ddio_msg_status;
 
 /**
  * typedef ddio_iop_look_fn - receives a node's state
  * @arg: as given to ddio_iop_look()
  * @st: status, valid until the function returns; NULL: there was no memory for it
- * @bounds: what clients may take, as valid; NULL if @st is
+ * @bounds, @jobs: what clients may take, and what jobs have asked for, as valid; NULL if @st is
  *
  * Called on reactor 0's loop.
  */
 typedef void (*ddio_iop_look_fn)(void *arg, const struct ddio_msg_status *st,
-				 const struct ddio_msg_bounds *bounds);
+				 const struct ddio_msg_bounds *bounds,
+				 const struct ddio_msg_jobs *jobs);
 
 #endif /* DDIO_SERVER_OPTS_H */

@@ -246,7 +246,7 @@ void server_unproved_end(struct server_client *sc);
 
 /* client.c */
 /* Counts a client in (1) or out (-1). */
-void server_client_count(const struct server_client *sc, int change);
+void server_client_count(struct server_client *sc, int change);
 /* Pauses or resumes reading from the connection, after a request began or ended, or its replies were read. */
 void server_client_throttle(struct server_client *sc);
 

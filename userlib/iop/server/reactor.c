@@ -103,6 +103,7 @@ static int reactor_init(struct server *server, uint32_t index, struct ddio_env *
 	reactor->env = env;
 	reactor->index = index;
 	bounds_init(&reactor->bounds);
+	jobs_init(&reactor->jobs, &reactor->bounds.at[BOUND_JOBS]);
 	ddio_list_init(&reactor->clients);
 	ddio_list_init(&reactor->checks);
 	server_tell_reactor_init(reactor);
@@ -152,6 +153,8 @@ void server_reactors_free(struct server *server)
 
 	for (i = 0; server->iop.reactors && server->per && i < server->iop.nreactors; i++) {
 		free(server->iop.reactors[i].disks);
+		if (server->iop.reactors[i].iop)
+			jobs_exit(&server->iop.reactors[i].jobs);
 		free(server->per[i].parts);
 	}
 	free(server->iop.reactors);

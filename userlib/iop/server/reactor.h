@@ -9,6 +9,7 @@
 #include "conn/conn.h"
 #include "iop/bound/bound.h"
 #include "iop/cache/cache.h"
+#include "iop/job/job.h"
 #include "iop/lock/lease.h"
 #include "iop/lock/locks.h"
 #include "iop/store/store.h"
@@ -53,6 +54,7 @@ struct iop_disk {
  * @mount: the mount that it belongs to, or NULL
  * @starts, @told: the collective executor's: what both ends remember of requests for collectives, and of what members
  *	tell of their descriptions, or NULL
+ * @job: whose requests it brings
  * @requests: how many of its requests are being served
  * @closing: nothing more is read from it
  */
@@ -64,6 +66,7 @@ struct client {
 	uint64_t ngroups;
 	struct ns_mount *mount;
 	struct ddio_past *starts, *told;
+	struct iop_job *job;
 	uint32_t requests;
 	bool closing;
 };
@@ -79,6 +82,7 @@ struct client {
  * @told_max: entries that the members of a group may tell of one collective
  * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
  * @bounds: what clients may take, and have taken
+ * @jobs: whose requests it serves
  * @memory: bytes of buffers that the reactor holds, besides caches
  */
 struct reactor {
@@ -100,6 +104,7 @@ struct reactor {
 	uint64_t collectives, requests, refused;
 	uint64_t memory;
 	struct bounds bounds;
+	struct iop_jobs jobs;
 	bool stopping;
 };
 

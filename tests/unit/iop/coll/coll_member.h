@@ -657,6 +657,7 @@ static inline struct coll_world *w_new(const struct w_params *p)
 		r->env = ddio_sim_env(w->dw, i ? "reactor1" : "reactor0");
 		ddio_list_init(&r->clients);
 		bounds_init(&r->bounds);
+		jobs_init(&r->jobs, &r->bounds.at[BOUND_JOBS]);
 		sim_local(r->env);
 		coll_init(r);
 		r->share_min = 1;
@@ -685,6 +686,7 @@ static inline void w_free(struct coll_world *w)
 		CU_ASSERT(ddio_list_empty(&w->reactor[i].clients));
 		CU_ASSERT_EQUAL(w->reactor[i].memory, 0);
 		coll_exit(&w->reactor[i]);
+		jobs_exit(&w->reactor[i].jobs);
 		ddio_listener_close(w->listener[i]);
 	}
 	for (i = 0; i < w->p.ndisks; i++) {

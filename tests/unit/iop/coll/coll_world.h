@@ -265,6 +265,7 @@ static void sv_accept(void *ctx, struct ddio_stream *stream)
 	wc->w = ddio_container_of(r->iop, struct coll_world, iop);
 	wc->c.reactor = r;
 	ddio_list_init(&wc->c.members);
+	wc->c.job = &r->jobs.none;
 	ddio_list_add(&wc->c.link, &r->clients);
 	r->nclients++;
 	if (ddio_conn_accept(r->env, stream, NULL, &sv_ops, wc, &wc->c.conn)) {

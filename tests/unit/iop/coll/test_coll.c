@@ -76,8 +76,41 @@ static void test_patterns_random(void)
 	patterns_with(DDIO_LAYOUT_RANDOM_BLOCKS_W, 1, 16);
 }
 
+/* Each reactor counts what it moved for the job of the connection that asked, and for nobody else. */
+static void test_job(void)
+{
+	struct w_params p = { .seed = 17, .ndisks = 4, .nreactors = 2 };
+	struct coll_world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("bc", 8, 24, 64, 4);
+	uint64_t size = 8 * 24 * 64, got[3] = { 0 };
+	struct client *client;
+	struct w_file f;
+	uint32_t i;
+
+	w_file_init(w, &f, 1, 1024, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, &f, size, 3);
+	ddio_list_for_each_entry(client, &w->reactor[0].clients, link)
+		client->job = jobs_get(&w->reactor[0].jobs, "4711");
+	read_and_check(&(struct w_job){ .g = g, .f = &f, .array = &a });
+	write_and_check(&(struct w_job){
+		.g = g, .f = &f, .array = &a, .flags = DDIO_COLL_WRITE, .seed = 5 });
+	for (i = 0; i < p.nreactors; i++) {
+		got[0] += jobs_get(&w->reactor[i].jobs, "4711")->st.coll_read_bytes;
+		got[1] += jobs_get(&w->reactor[i].jobs, "4711")->st.coll_write_bytes;
+		got[2] += jobs_get(&w->reactor[i].jobs, "4711")->st.collectives;
+		CU_ASSERT_EQUAL(w->reactor[i].jobs.none.st.collectives, 0);
+	}
+	CU_ASSERT_EQUAL(got[0], size);
+	CU_ASSERT_EQUAL(got[1], size);
+	CU_ASSERT_EQUAL(got[2], 2 * p.nreactors);
+	w_file_free(&f);
+	w_free(w);
+}
+
 static const struct ut_case pattern_cases[] = {
 	{ "every pattern, contiguous layout, two reactors", test_patterns_contiguous },
+	{ "what a job moved is counted as its", test_job },
 	{ "every pattern, random blocks, sixteen members", test_patterns_random },
 	{ NULL, NULL },
 };

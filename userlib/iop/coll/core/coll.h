@@ -47,7 +47,7 @@ enum req_failed { REQ_FINE, REQ_FAILING, REQ_FAILED };
  * @refs: one for each reactor that runs it and for each post under way
  * @failed: enum req_failed; the reactor that moves it from FINE writes @verdict
  * @lo, @hi: bounds of the map
- * @asker: the rank that sent it
+ * @asker: the rank that sent it; @job: whose it is
  * @joint, @joined: a reference, and a bit for each rank whose memory is in it; or NULL
  */
 struct coll_req {
@@ -58,6 +58,7 @@ struct coll_req {
 	struct ddio_map *map;
 	uint64_t lo, hi;
 	uint32_t asker;
+	char job[DDIO_MAX_JOB + 1];
 	struct ddio_joint *joint;
 	uint8_t *joined;
 	uint32_t nto;

@@ -6,7 +6,7 @@
 #include "env/lines.h"
 #include "iop/lmdb/room.h"
 #include "iop/ns/ns.h"
-#include "iop/ops/handlers.h"
+#include "iop/ops/look/look.h"
 
 /**
  * struct bounds_part - one reactor's part of the answer

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/ops/handlers.h"
+#include "iop/ops/look/look.h"
 
 /**
  * struct status_part - one reactor's part of the answer

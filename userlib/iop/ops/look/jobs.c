@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Handlers of JOB and JOBS: whose requests a connection brings, and what each job has asked for. */
+#include <errno.h>
+#include <stdlib.h>
+#include "iop/ops/look/look.h"
+
+/* @jobs: the sum of one reactor's */
+struct jobs_part {
+	struct gather_part part;
+	struct bound bound;
+	struct iop_jobs jobs;
+};
+
+struct all_jobs {
+	struct gather gather;
+	jobs_fn done;
+	uint32_t nreactors;
+	struct jobs_part parts[];
+};
+
+int take_job(struct client *client, const struct ddio_msg *msg, const void *payload)
+{
+	struct ddio_msg_job x;
+	int err = ddio_get_job(payload, msg->length, &x);
+
+	if (err)
+		return err;
+	job_name_clean(x.name);
+	client->job->st.connections--;
+	client->job = jobs_get(&client->reactor->jobs, x.name);
+	client->job->st.connections++;
+	return 0;
+}
+
+/* On each reactor: what is its own is copied, so that another can read it. */
+static void part_collect(struct gather_part *p)
+{
+	struct jobs_part *part = (struct jobs_part *)p;
+
+	part->bound.limit = p->reactor->jobs.bound->limit;
+	jobs_init(&part->jobs, &part->bound);
+	jobs_add(&part->jobs, &p->reactor->jobs);
+}
+
+static void all_done(struct gather *g)
+{
+	struct all_jobs *ask = (struct all_jobs *)g;
+	struct iop_jobs *sum = &ask->parts[0].jobs;
+	struct ddio_msg_jobs x;
+	uint32_t i;
+
+	for (i = 1; i < ask->nreactors; i++) {
+		jobs_add(sum, &ask->parts[i].jobs);
+		jobs_exit(&ask->parts[i].jobs);
+	}
+	if (jobs_list(sum, &x))
+		ask->done(g->arg, NULL);
+	else
+		ask->done(g->arg, &x);
+	free(x.job);
+	jobs_exit(sum);
+	free(ask);
+}
+
+int jobs_ask(struct reactor *home, jobs_fn done, void *arg)
+{
+	struct ddio_iop *iop = home->iop;
+	struct all_jobs *ask = calloc(1, sizeof(*ask) + iop->nreactors * sizeof(ask->parts[0]));
+	uint32_t i;
+
+	if (!ask)
+		return -ENOMEM;
+	ask->gather = (struct gather){ .home = home,
+				       .collect = part_collect,
+				       .done = all_done,
+				       .arg = arg,
+				       .pending = iop->nreactors };
+	ask->done = done;
+	ask->nreactors = iop->nreactors;
+	for (i = 0; i < iop->nreactors; i++)
+		gather_ask(&ask->gather, &ask->parts[i].part, &iop->reactors[i]);
+	return 0;
+}
+
+static void jobs_reply(void *arg, const struct ddio_msg_jobs *jobs)
+{
+	if (jobs)
+		SERVER_REPLY((struct server_request *)arg, jobs, jobs);
+	else
+		server_fail(arg, DDIO_ST_NO_MEMORY, "no memory for the jobs");
+}
+
+int serve_jobs(struct server_request *req, const void *payload)
+{
+	(void)payload;
+	if (jobs_ask(req->reactor, jobs_reply, req))
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the jobs");
+	return 0;
+}
