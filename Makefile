@@ -63,7 +63,7 @@ COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 CFLAGS ?=
 ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) -fPIC $(VISIBILITY) $(SAN) $(INC) $(CFLAGS)
 # What libddio needs, and what the I/O processor needs besides.
-LIB_LIBS := -linih -laio -lcrypto -lpthread -lm
+LIB_LIBS := -linih -laio -lssl -lcrypto -lpthread -lm
 LIBS := -llmdb $(LIB_LIBS)
 
 PYTHON ?= /usr/bin/python3

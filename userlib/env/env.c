@@ -169,6 +169,16 @@ bool ddio_stream_is_loopback(const struct ddio_stream *stream)
 	return stream->vt->is_loopback(stream);
 }
 
+const char *ddio_stream_why(const struct ddio_stream *stream)
+{
+	return stream->vt->why ? stream->vt->why(stream) : "";
+}
+
+bool ddio_stream_binding(const struct ddio_stream *stream, void *secret, size_t len)
+{
+	return stream->vt->binding && stream->vt->binding(stream, secret, len);
+}
+
 void ddio_stream_close(struct ddio_stream *stream)
 {
 	if (stream)
@@ -183,7 +193,14 @@ void ddio_stream_detach(struct ddio_stream *stream)
 
 int ddio_stream_attach(struct ddio_env *env, struct ddio_stream *stream)
 {
-	return env->ops->stream_attach(env, stream);
+	int ret;
+
+	if (!stream->vt->attach)
+		return env->ops->stream_attach(env, stream);
+	ret = stream->vt->attach(env, stream);
+	if (!ret)
+		stream->env = env;
+	return ret;
 }
 
 int ddio_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,

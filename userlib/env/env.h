@@ -211,6 +211,10 @@ const char *ddio_stream_peer(const struct ddio_stream *stream);
 const char *ddio_stream_local(struct ddio_stream *stream);
 /* Returns true if the peer is this machine by a loopback address. */
 bool ddio_stream_is_loopback(const struct ddio_stream *stream);
+/* Returns what the stream's error means, as text; "" if nothing but what its number says.  Valid until close. */
+const char *ddio_stream_why(const struct ddio_stream *stream);
+/* Fills in bytes that only this stream's two ends know, the same at both.  Returns false if it has none, as plain streams. */
+bool ddio_stream_binding(const struct ddio_stream *stream, void *secret, size_t len);
 /* Data already written are still delivered, unless the process dies, before the peer reads the end. */
 void ddio_stream_close(struct ddio_stream *stream);
 
@@ -250,7 +254,7 @@ void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
 void *ddio_env_scratch(struct ddio_env *env, size_t len);
 
 /* Kinds of memory that come and go all the time; see ddio_env_spare_get(). */
-enum { DDIO_ENV_SPARE_CHUNK, DDIO_ENV_SPARE_RING, ENV_SPARES };
+enum { DDIO_ENV_SPARE_CHUNK, DDIO_ENV_SPARE_RING, ENV_SPARE_RECORDS, ENV_SPARES };
 #define ENV_SPARE_MAX (64u << 10)
 
 /**

@@ -79,7 +79,12 @@ struct ddio_stream_vtable {
 	const char *(*peer)(const struct ddio_stream *stream);
 	const char *(*local)(struct ddio_stream *stream); /* may be NULL: not known */
 	bool (*is_loopback)(const struct ddio_stream *stream);
+	const char *(*why)(const struct ddio_stream *stream); /* may be NULL: "" */
+	/* May be NULL: it has none. */
+	bool (*binding)(const struct ddio_stream *stream, void *secret, size_t len);
 	void (*detach)(struct ddio_stream *stream);
+	/* Of a stream that another one carries; NULL: the world's stream_attach(). */
+	int (*attach)(struct ddio_env *env, struct ddio_stream *stream);
 	void (*close)(struct ddio_stream *stream);
 };
 
