@@ -92,11 +92,11 @@ too_slow() {
 		echo "skipped: $1: this machine is too slow, or busy: the processors were $idle % idle"
 	fi
 }
-# start_cluster NAME [options of ddio start]: sets DDIO_CONF
+# start_cluster NAME [options of ddio start]: sets DDIO_CONF.  SECURITY=tls: connections are encrypted
 start_cluster() {
 	local name=$1
 	shift
-	"$ddio" start --dir "$dir/$name" "$@" >/dev/null || return 1
+	"$ddio" start --dir "$dir/$name" ${SECURITY:+--security "$SECURITY"} "$@" >/dev/null || return 1
 	export DDIO_CONF=$dir/$name/ddio.conf
 }
 stop_cluster() {

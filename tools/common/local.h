@@ -17,6 +17,7 @@
  * @disk_size: bytes; 0: 8 GiB for aio, 1 GiB for mem, else the engine's own
  * @files: keep disks' data in files in @dir; aio always does
  * @key: make a key, which connections need
+ * @security: of connections, none or tls; NULL: the configuration's default
  * @shared_bus: disks of one I/O processor share an emulated SCSI bus
  * @cache: bytes of cache for each disk; 0: as in the papers
  * @block: default block size; 0: the configuration's
@@ -38,6 +39,7 @@ struct local_spec {
 	uint64_t disk_size;
 	bool files;
 	bool key;
+	const char *security;
 	bool shared_bus;
 	uint64_t cache;
 	uint64_t block;

@@ -45,6 +45,8 @@ static void local_write_cluster(FILE *f, const struct local_spec *s)
 		s->iops, s->disks, s->disks == 1 ? "" : "s");
 	if (s->key)
 		fprintf(f, "key_file = %s/key\n", s->dir);
+	if (s->security)
+		fprintf(f, "security = %s\n", s->security);
 	if (s->block)
 		fprintf(f, "block = %llu\n", (unsigned long long)s->block);
 	if (s->timeout_ms)

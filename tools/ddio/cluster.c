@@ -10,7 +10,7 @@
 #define DEFAULT_DIR "ddio-cluster"
 
 struct start_values {
-	const char *dir, *engine, *options;
+	const char *dir, *engine, *options, *security;
 	uint32_t iops, disks, buffers, reactors, timeout_ms;
 	uint64_t disk_size, cache, block;
 	bool files, no_key, shared_bus;
@@ -43,6 +43,8 @@ static const struct ddio_opt start_opts[] = {
 		 "give up on a node after this many ms of silence (30000)"),
 	DDIO_OPT("no-key", 0, OPT_FLAG, AT(no_key), NULL,
 		 "use no key: other local users can connect"),
+	DDIO_OPT("security", 0, OPT_TEXT, AT(security), "HOW",
+		 "tls: encrypt connections; none: do not (none)"),
 	{ 0 },
 };
 
@@ -78,9 +80,16 @@ static bool is_shaped(const struct start_values *given)
 
 static int start_check(const struct start_values *v)
 {
-	if (v->iops && v->disks && v->iops <= 1024 && v->disks <= 256)
+	const char *how = v->security ? v->security : "none";
+
+	if (!v->iops || !v->disks || v->iops > 1024 || v->disks > 256)
+		cmd_fail("start", 0, "--iops takes 1 to 1024, --disks 1 to 256");
+	else if (strcmp(how, "none") && strcmp(how, "tls"))
+		cmd_fail("start", 0, "--security takes none or tls");
+	else if (!strcmp(how, "tls") && v->no_key)
+		cmd_fail("start", 0, "--security tls needs a key, and --no-key makes none");
+	else
 		return 0;
-	cmd_fail("start", 0, "--iops takes 1 to 1024, --disks 1 to 256");
 	return -EINVAL;
 }
 
@@ -94,6 +103,7 @@ static int start_new(const struct start_values *v)
 				   .disk_size = v->disk_size,
 				   .files = v->files,
 				   .key = !v->no_key,
+				   .security = v->security,
 				   .shared_bus = v->shared_bus,
 				   .cache = v->cache,
 				   .block = v->block,

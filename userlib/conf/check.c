@@ -235,6 +235,19 @@ static int check_nodes_have_disks(struct conf_parser *parser, const struct ddio_
 	return ret;
 }
 
+bool conf_is_reached(const struct ddio_conf *conf)
+{
+	const char *address;
+	uint32_t i;
+
+	for (i = 0; i < conf->nnodes; i++) {
+		address = conf->nodes[i].address;
+		if (!host_is_loopback(address, (size_t)(strrchr(address, ':') - address)))
+			return true;
+	}
+	return false;
+}
+
 int conf_check(struct conf_parser *parser, const struct ddio_conf *conf)
 {
 	int ret = check_nodes_have_disks(parser, conf);

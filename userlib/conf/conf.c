@@ -207,6 +207,20 @@ static int assemble_disks(struct conf_parser *parser, struct ddio_conf *conf)
 	return 0;
 }
 
+/* A cluster that other machines reach, and that has a key, is closed to strangers unless it is said otherwise. */
+static int settle_security(struct conf_parser *parser, struct ddio_conf *conf,
+			   const struct conf_section *cluster)
+{
+	if (!cluster->cluster.secured)
+		conf->tls = conf->key_file && conf_is_reached(conf);
+	else
+		conf->tls = cluster->cluster.security == CONF_SECURITY_TLS;
+	if (conf->tls && !conf->key_file)
+		return conf_fail(parser, -EINVAL, conf_line_of(cluster, "security"),
+				 "security = tls in [cluster] needs a key: give key_file, too");
+	return 0;
+}
+
 static int assemble(struct conf_parser *parser, struct ddio_conf *conf)
 {
 	struct conf_section *cluster = survey(parser, conf);
@@ -219,7 +233,8 @@ static int assemble(struct conf_parser *parser, struct ddio_conf *conf)
 	if (!conf->path || !conf->nodes || !conf->disks)
 		return conf_fail(parser, -ENOMEM, 1, "out of memory");
 	move_cluster(cluster, conf);
-	if (assemble_nodes(parser, conf, cluster) || assemble_disks(parser, conf))
+	if (assemble_nodes(parser, conf, cluster) || assemble_disks(parser, conf) ||
+	    settle_security(parser, conf, cluster))
 		return parser->ret;
 	return conf_check(parser, conf);
 }

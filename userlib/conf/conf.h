@@ -67,6 +67,7 @@ struct ddio_conf {
 	uint64_t scrub_ns; /* between two scrubs of a disk, default 7 days; 0: none begins by itself */
 	uint64_t scrub_rate; /* of these, bytes a second and disk, default 32 MB; 0: no limit */
 	bool wire_checksums; /* messages have them, default no */
+	bool tls; /* connections are closed to strangers; default: if a node has a key and an address beyond loopback */
 	uint32_t nnodes, ndisks;
 	struct ddio_conf_node *nodes;
 	struct ddio_conf_disk *disks;

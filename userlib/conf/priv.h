@@ -14,10 +14,13 @@
 #define CONF_MAX_TEXT (64u << 20)
 #define CONF_MAX_SECTIONS 65536u
 
+enum conf_security { CONF_SECURITY_NONE, CONF_SECURITY_TLS };
+
 enum conf_kind { CONF_CLUSTER, CONF_NODE, CONF_DISK, CONF_KINDS };
 
 /**
  * struct conf_section - one section as it was read
+ * @cluster.security: of enum conf_security, if @cluster.secured
  * @lines: where each option was given, by its index in the table; 0: it was not
  */
 struct conf_section {
@@ -29,6 +32,8 @@ struct conf_section {
 		struct {
 			struct ddio_conf conf;
 			char *ns_node;
+			unsigned int security;
+			bool secured;
 		} cluster;
 		struct ddio_conf_node node;
 		struct {
@@ -65,7 +70,9 @@ bool conf_address_ok(const char *text);
 /* read.c: parses text into sections. */
 int conf_read(struct conf_parser *parser, const char *text, size_t len);
 
-/* check.c: checks whether the parts fit together. */
+/* check.c: whether a node listens where other machines reach it. */
+bool conf_is_reached(const struct ddio_conf *conf);
+/* Checks whether the parts fit together. */
 int conf_check(struct conf_parser *parser, const struct ddio_conf *conf);
 
 #endif /* CONF_PRIV_H */

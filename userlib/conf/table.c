@@ -16,6 +16,10 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
 
+static const char *const securities[] = {
+	[CONF_SECURITY_NONE] = "none", [CONF_SECURITY_TLS] = "tls", NULL
+};
+
 static const struct ddio_opt cluster_options[] = {
 	{ .name = "name",
 	  .type = OPT_STRING,
@@ -78,6 +82,14 @@ static const struct ddio_opt cluster_options[] = {
 	  .offset = AT(cluster.conf.wire_checksums),
 	  .fallback = "no",
 	  .help = "yes: messages between processes have checksums" },
+	{ .name = "security",
+	  .type = OPT_WORD,
+	  .offset = AT(cluster.security),
+	  .words = securities,
+	  .given = AT(cluster.secured),
+	  .fallback = "tls if there is a key and a node listens beyond loopback",
+	  .help = "tls: connections are encrypted, and closed to whoever has not the key; none: the key "
+		  "is proved when they are opened" },
 	{ .name = "share",
 	  .type = OPT_BOOL,
 	  .offset = AT(cluster.conf.share),

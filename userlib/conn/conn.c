@@ -110,8 +110,7 @@ static void on_failed(void *ctx, int err)
 	else if (c->state == CONN_ENDING)
 		conn_ended(c, &f);
 	else
-		conn_fail(c, &f, err, "%s%s", c->state == CONN_CONNECTING ? "cannot connect: " : "",
-			  strerror(-err));
+		conn_lost(c, &f, err, c->state == CONN_CONNECTING ? "cannot connect: " : "");
 	conn_leave(c, &f);
 }
 
@@ -220,7 +219,10 @@ int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_
 		err = conn_start_timer(c, c->opening->bound_ns);
 	if (err)
 		goto free_conn;
-	err = ddio_stream_connect(env, addr, &stream_ops, c, &c->stream);
+	if (opts && opts->tls)
+		err = ddio_tls_connect(opts->tls, env, addr, &stream_ops, c, &c->stream);
+	else
+		err = ddio_stream_connect(env, addr, &stream_ops, c, &c->stream);
 	if (err)
 		goto stop_timer;
 	c->out.blocked = true;
@@ -239,9 +241,13 @@ int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
 		     const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
 		     struct ddio_conn **conn)
 {
-	struct ddio_conn *c = conn_new(env, ddio_stream_peer(stream), opts, ops, ctx);
-	int err = -ENOMEM;
+	struct ddio_conn *c = NULL;
+	int err = opts && opts->tls ? ddio_tls_accept(opts->tls, stream, &stream) : 0;
 
+	if (err)
+		return err;
+	c = conn_new(env, ddio_stream_peer(stream), opts, ops, ctx);
+	err = -ENOMEM;
 	if (!c)
 		goto close_stream;
 	c->state = CONN_WAIT_HELLO;

@@ -8,6 +8,7 @@
 #define DDIO_CONN_H
 
 #include "env/env.h"
+#include "env/tls/tls.h"
 #include "proto/proto.h"
 
 struct ddio_conn;
@@ -15,10 +16,13 @@ struct ddio_conn;
 /**
  * struct ddio_key - the cluster's shared secret
  * @len: 0: no key, which is allowed on loopback only
+ * @other: one that is accepted as well, while keys are changed; @other_len is 0 if there is none
  */
 struct ddio_key {
 	size_t len;
 	uint8_t bytes[64];
+	size_t other_len;
+	uint8_t other[64];
 };
 
 /**
@@ -30,6 +34,9 @@ struct ddio_key {
  * Return: 0, -EACCES (mode or owner), -EINVAL, or the errno of open and read
  */
 int ddio_key_load(const char *path, struct ddio_key *key, char *err, size_t err_len);
+
+/* Makes what streams of connections need that are closed to strangers: 0, -ENOMEM or -ENOTSUP. */
+int ddio_conn_tls_new(const struct ddio_key *key, struct ddio_tls **tls);
 
 /**
  * struct ddio_sink - where the bulk of a message goes
@@ -78,6 +85,7 @@ struct ddio_conn_ops {
  * @cluster: the cluster's name, checked against the peer's if both are given
  * @handshake_ns: bound on the opening exchange, 0 for 10 s
  * @unsummed: messages have no checksums
+ * @tls: of ddio_conn_tls_new(): the connection is closed to strangers; NULL: it is not.  It must outlive the connection.
  *
  * @key and @cluster must stay until the opening exchange is over or the connection is closed.
  */
@@ -86,6 +94,7 @@ struct ddio_conn_opts {
 	const char *cluster;
 	uint64_t handshake_ns;
 	bool unsummed;
+	struct ddio_tls *tls;
 };
 
 /* @hello: role, reactor, rank and group are the user's to fill in; the rest is filled in here. */

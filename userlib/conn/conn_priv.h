@@ -35,6 +35,7 @@
 #define CONN_WHY (DDIO_MAX_TEXT + DDIO_MAX_ADDR + 64)
 #define CONN_HELLO_MAX 512	 /* encoded HELLO */
 #define CONN_CHALLENGE_SIGNED 48 /* CHALLENGE without its proof */
+#define CONN_LABEL 16		 /* of a proof */
 
 enum conn_state {
 	CONN_CONNECTING,
@@ -135,6 +136,8 @@ struct conn_in {
 /**
  * struct conn_opening - what is needed only until WELCOME
  * @key, @cluster: the user's; NULL for none
+ * @other: the peer has shown the other key
+ * @binding: what only the two ends of the stream know, @binding_len bytes; 0 of a plain one
  * @hello_raw: HELLO as it was sent or received; NULL before that
  * @challenge_raw: the part of CHALLENGE that is signed
  * @bound_ns: bound on the exchange
@@ -143,6 +146,9 @@ struct conn_in {
 struct conn_opening {
 	const struct ddio_key *key;
 	const char *cluster;
+	bool other;
+	uint8_t binding[DDIO_TLS_BINDING];
+	size_t binding_len;
 	uint8_t *hello_raw;
 	size_t hello_len;
 	uint8_t challenge_raw[CONN_CHALLENGE_SIGNED];
@@ -182,6 +188,8 @@ struct ddio_conn {
 };
 
 /* core.c */
+/* Ends with closed(), since the stream has failed; @doing stands before an error of the system. */
+void conn_lost(struct ddio_conn *c, struct conn_frame *f, int err, const char *doing);
 /* Has the reactor call @c->post at the end of its turn. */
 void conn_post(struct ddio_conn *c);
 int conn_start_timer(struct ddio_conn *c, uint64_t ns);
@@ -262,6 +270,8 @@ void conn_out_cancel(struct ddio_conn *c, int err);
 void conn_out_free(struct ddio_conn *c);
 
 /* key.c */
+/* Has connections to come use these keys. */
+void conn_tls_keys(struct ddio_tls *tls, const struct ddio_key *key);
 enum conn_side { CONN_ACCEPTOR, CONN_CONNECTOR };
 /* Computes the proof of @side: 0, or -ENOMEM if libcrypto fails. */
 int conn_proof_make(const struct conn_opening *o, enum conn_side side,

@@ -66,6 +66,23 @@ void conn_fail(struct ddio_conn *c, struct conn_frame *f, int err, const char *f
 	conn_end(c, f, err, why);
 }
 
+void conn_lost(struct ddio_conn *c, struct conn_frame *f, int err, const char *doing)
+{
+	const char *why = ddio_stream_why(c->stream);
+
+	if (conn_dead(c, f))
+		return;
+	if (!why[0]) {
+		conn_fail(c, f, err, "%s%s", doing, strerror(-err));
+		return;
+	}
+	ddio_env_log_caused(c->env, DDIO_LOG_WARN,
+			    c->state == CONN_OPEN ? "%s: %s: the connection is given up"
+						  : "refused %s: %s",
+			    c->peer, why);
+	conn_fail(c, f, err, "%s", why);
+}
+
 /* Queues the REFUSE that tells the peer why. */
 static void conn_say_refuse(struct ddio_conn *c, uint32_t status, const char *text)
 {

@@ -162,8 +162,12 @@ static void deliver(struct ddio_conn *c, struct conn_frame *f, const void *paylo
 	conn_reject(c, f, status, "%s: %s", ddio_opcode_name(msg.opcode), ddio_status_text(status));
 }
 
-static const char *header_fault(int err)
+/* @raw: where the header should be */
+static const char *header_fault(int err, const uint8_t *raw)
 {
+	/* A record of TLS with a handshake begins so. */
+	if (raw[0] == 0x16 && raw[1] == 0x03)
+		return "the connector speaks TLS, and the node does not: security = none holds here";
 	switch (err) {
 	case -EPROTONOSUPPORT:
 		return "message of another protocol version";
@@ -187,7 +191,8 @@ static bool header_take(struct ddio_conn *c, struct conn_frame *f)
 	if (!err && !opening && msg->version != c->version && msg->opcode != DDIO_OP_REFUSE)
 		err = -EPROTONOSUPPORT;
 	if (err) {
-		conn_reject(c, f, ddio_status_from_errno(err), "%s", header_fault(err));
+		conn_reject(c, f, ddio_status_from_errno(err), "%s",
+			    header_fault(err, in->buf + in->head));
 		return false;
 	}
 	if (msg->opcode == DDIO_OP_REFUSE)
@@ -426,7 +431,7 @@ static void read_ended(struct ddio_conn *c, struct conn_frame *f, ssize_t n)
 	struct conn_in *in = &c->in;
 
 	if (n < 0)
-		conn_fail(c, f, (int)n, "%s", strerror((int)-n));
+		conn_lost(c, f, (int)n, "");
 	else if (c->state != CONN_OPEN)
 		conn_fail(c, f, -ECONNRESET, "closed by the peer in the opening exchange");
 	else if (in->have || in->head != in->tail)

@@ -54,6 +54,16 @@ static bool keyed(const struct ddio_conn *c)
 	return c->opening->key && c->opening->key->len;
 }
 
+/* Ties the proofs to the stream that they are given on. */
+static void opening_bind(struct ddio_conn *c)
+{
+	struct conn_opening *o = c->opening;
+
+	o->binding_len = ddio_stream_binding(c->stream, o->binding, sizeof(o->binding))
+				 ? sizeof(o->binding)
+				 : 0;
+}
+
 /* Queues a message of the exchange and writes what the stream takes. */
 static void say(struct ddio_conn *c, struct conn_frame *f, uint16_t opcode, const void *payload,
 		size_t len)
@@ -83,8 +93,18 @@ void conn_opening_connected(struct ddio_conn *c, struct conn_frame *f)
 			    "no key is configured here, so only nodes on this machine are trusted");
 		return;
 	}
+	opening_bind(c);
 	c->state = CONN_WAIT_CHALLENGE;
 	say(c, f, DDIO_OP_HELLO, o->hello_raw, o->hello_len);
+}
+
+/* Finds out with which key the acceptor has signed; the connector's proof is made with the same. */
+static bool either_key(struct conn_opening *o, const uint8_t proof[DDIO_PROOF_LEN])
+{
+	if (conn_proof_ok(o, CONN_ACCEPTOR, proof))
+		return true;
+	o->other = o->key->other_len;
+	return o->other && conn_proof_ok(o, CONN_ACCEPTOR, proof);
 }
 
 static bool challenge_ok(struct ddio_conn *c, struct conn_frame *f,
@@ -101,7 +121,7 @@ static bool challenge_ok(struct ddio_conn *c, struct conn_frame *f,
 	else if (!x->keyed && keyed(c))
 		conn_reject(c, f, DDIO_ST_AUTH,
 			    "the connector requires the cluster's key, and the node has none");
-	else if (x->keyed && !conn_proof_ok(c->opening, CONN_ACCEPTOR, x->proof))
+	else if (x->keyed && !either_key(c->opening, x->proof))
 		conn_reject(c, f, DDIO_ST_AUTH,
 			    "the node's proof is wrong: its key is not the connector's");
 	else
@@ -192,6 +212,7 @@ static void challenge(struct ddio_conn *c, struct conn_frame *f, const struct dd
 	ddio_env_random(c->env, x.nonce, sizeof(x.nonce));
 	ddio_put_challenge(raw, sizeof(raw), &x);
 	memcpy(o->challenge_raw, raw, sizeof(o->challenge_raw));
+	opening_bind(c);
 	if (keyed(c) && conn_proof_make(o, CONN_ACCEPTOR, raw + CONN_CHALLENGE_SIGNED)) {
 		conn_fail(c, f, -ENOMEM, "cannot compute the proof of the key");
 		return;
@@ -307,4 +328,28 @@ void conn_opening_message(struct ddio_conn *c, struct conn_frame *f, const struc
 		got_refuse(c, f, payload, msg->length);
 		break;
 	}
+}
+
+/* What a connector that speaks no TLS gets to see: a REFUSE, which all versions understand. */
+int ddio_conn_tls_new(const struct ddio_key *key, struct ddio_tls **tls)
+{
+	static const char text[] =
+		"the node speaks TLS only (security = tls), and the connector does not";
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION, .opcode = DDIO_OP_REFUSE };
+	struct ddio_msg_refuse refuse = { .status = DDIO_ST_AUTH };
+	uint8_t raw[DDIO_WIRE_HEADER_LEN + sizeof(refuse) + 8];
+	int err = ddio_tls_new(tls);
+
+	if (err)
+		return err;
+	memcpy(refuse.text, text, sizeof(text));
+	msg.length = ddio_put_refuse(raw + DDIO_WIRE_HEADER_LEN, sizeof(raw) - DDIO_WIRE_HEADER_LEN,
+				     &refuse);
+	ddio_put_header(raw, &msg);
+	conn_tls_keys(*tls, key);
+	err = ddio_tls_set_answer(*tls, raw, DDIO_WIRE_HEADER_LEN + msg.length);
+	if (!err)
+		return 0;
+	ddio_tls_free(*tls);
+	return err;
 }

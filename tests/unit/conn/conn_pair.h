@@ -141,12 +141,16 @@ static inline void side_done(struct ddio_send *send, int err)
 	side_saw(s, DONE, &s->dones);
 }
 
+/* Of the acceptor. */
+static const struct ddio_conn_opts *pair_iop_opts;
+
 static inline void pair_accept(void *ctx, struct ddio_stream *stream)
 {
 	struct conn_pair *p = ctx;
 
-	CU_ASSERT_EQUAL_FATAL(
-		ddio_conn_accept(p->iop.env, stream, NULL, &side_ops, &p->iop, &p->iop.conn), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_conn_accept(p->iop.env, stream, pair_iop_opts, &side_ops,
+					       &p->iop, &p->iop.conn),
+			      0);
 }
 
 /* Of the connector. */

@@ -26,8 +26,8 @@ struct peer_seen {
 	bool welcome_at_once, refuse_at_once;
 };
 
-static const struct ddio_key right_key = { 32, "the cluster's key, 32 bytes long" };
-static const struct ddio_key wrong_key = { 32, "another cluster's, 32 bytes long" };
+static const struct ddio_key right_key = { .len = 32, .bytes = "the cluster's key, 32 bytes long" };
+static const struct ddio_key wrong_key = { .len = 32, .bytes = "another cluster's, 32 bytes long" };
 static const struct ddio_msg_welcome welcome_msg = { .node = 5, .nreactors = 1, .name = "iop5" };
 
 static inline void on_hello(void *ctx, const struct ddio_msg_hello *hello)

@@ -526,8 +526,8 @@ static const struct ddio_conn_ops tcp_cp_ops = {
 	.closed = tcp_closed,
 };
 
-static const struct ddio_key tcp_key = { 32, "a key of the test, 32 bytes long" };
-static const struct ddio_conn_opts tcp_opts = { .key = &tcp_key, .cluster = "test" };
+static const struct ddio_key tcp_key = { .len = 32, .bytes = "a key of the test, 32 bytes long" };
+static struct ddio_conn_opts tcp_opts = { .key = &tcp_key, .cluster = "test" };
 
 static void tcp_accept(void *ctx, struct ddio_stream *stream)
 {
@@ -547,7 +547,7 @@ static void tcp_traffic(struct traffic *t, struct tcp *x, struct ddio_conn **fro
 	t->all = all;
 }
 
-static void test_tcp(void)
+static void move_both_ways(void)
 {
 	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT };
 	struct ddio_listener *listener;
@@ -581,6 +581,21 @@ static void test_tcp(void)
 	ddio_real_free(x.iop_env);
 	free(x.to_iop.sink);
 	free(x.to_cp.sink);
+}
+
+static void test_tcp(void)
+{
+	move_both_ways();
+}
+
+/* The same, closed to strangers, by keys that are replaced now and then. */
+static void test_tcp_tls(void)
+{
+	CU_ASSERT_EQUAL_FATAL(ddio_conn_tls_new(&tcp_key, &tcp_opts.tls), 0);
+	tls_set_records(tcp_opts.tls, 1000);
+	move_both_ways();
+	ddio_tls_free(tcp_opts.tls);
+	tcp_opts.tls = NULL;
 }
 
 /*
@@ -676,6 +691,7 @@ static const struct ut_case traffic_cases[] = {
 	{ "small window", test_small_window },
 	{ "chopped", test_chopped },
 	{ "TCP", test_tcp },
+	{ "TLS", test_tcp_tls },
 	{ "a bit is turned", test_flips },
 	{ "no checksums", test_unsummed },
 	{ NULL, NULL },

@@ -34,7 +34,8 @@ static struct ddio_env *any_env(struct cp_proc *p, uint64_t x)
 
 static uint64_t noticed(const struct cp_proc *p)
 {
-	return ddio_sim_logged(p->w->dw, "does not match its checksum");
+	return ddio_sim_logged(p->w->dw, p->w->conf->tls ? "changed on its way"
+							 : "does not match its checksum");
 }
 
 /**
@@ -88,7 +89,7 @@ static void pieces(struct cp_proc *p)
 {
 	uint8_t *image = calloc(1, BYTES), *buf = malloc(BYTES);
 	struct ddio_file *f = NULL;
-	uint64_t n, rounds = ut_rounds(10000);
+	uint64_t n, rounds = *(uint64_t *)p->w->arg;
 
 	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE, NULL, &f));
 	CU_ASSERT_EQUAL_FATAL(ddio_pwrite(f, image, BYTES, 0), BYTES);
@@ -104,16 +105,27 @@ static void pieces(struct cp_proc *p)
 	free(buf);
 }
 
-static void test_pieces(void)
+static void move_pieces(const char *cluster, uint64_t rounds)
 {
 	const struct cp_params params = {
-		.procs = 1, .keyed = true, .timeout_ms = 500, .cluster = "wire_checksums = yes\n"
+		.procs = 1, .keyed = true, .timeout_ms = 500, .cluster = cluster
 	};
 	struct cp_world w;
 
 	cp_world_begin(&w, &params);
-	CU_ASSERT_EQUAL(cp_run(&w, pieces, NULL), 0);
+	CU_ASSERT_EQUAL(cp_run(&w, pieces, &rounds), 0);
 	cp_world_end(&w);
+}
+
+static void test_pieces(void)
+{
+	move_pieces("wire_checksums = yes\n", ut_rounds(10000));
+}
+
+/* Here it is the records that are not believed; test_env_tls turns more bits. */
+static void test_pieces_tls(void)
+{
+	move_pieces("security = tls\nkey_file = /key\n", ut_rounds(1000));
 }
 
 /*
@@ -228,6 +240,7 @@ static void test_collectives(void)
 
 static const struct ut_case cases[] = {
 	{ "reads and writes", test_pieces },
+	{ "reads and writes by TLS", test_pieces_tls },
 	{ "collectives", test_collectives },
 	{ NULL, NULL },
 };

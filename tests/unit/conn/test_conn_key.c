@@ -46,7 +46,7 @@ static bool opened(int watch)
 /* OpenSSL reads its configuration once in a process: so this comes first. */
 static void test_no_configuration(void)
 {
-	struct ddio_key key = { 32, "the cluster's key, 32 bytes long" };
+	struct ddio_key key = { .len = 32, .bytes = "the cluster's key, 32 bytes long" };
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), fd;
 	char name[] = "/tmp/ddio-key.XXXXXX";
 	uint8_t proof[DDIO_PROOF_LEN];

@@ -119,6 +119,7 @@ void session_conn_opts(const struct ddio_session *s, struct ddio_conn_opts *opts
 	opts->cluster = s->conf->cluster;
 	opts->handshake_ns = s->timeout_ns;
 	opts->unsummed = !s->conf->wire_checksums;
+	opts->tls = s->tls;
 }
 
 void session_watch(struct ddio_session *s)
@@ -193,6 +194,10 @@ struct ddio_session *session_new(struct ddio_env *env, struct ddio_conf *conf,
 	s->watchdog.arg = s;
 	if (key)
 		s->key = *key;
+	if (conf->tls && ddio_conn_tls_new(&s->key, &s->tls)) {
+		free(s);
+		return NULL;
+	}
 	ddio_env_random(env, &s->id, sizeof(s->id));
 	ddio_list_init(&s->files);
 	return s;
@@ -202,6 +207,7 @@ void session_free(struct ddio_session *s)
 {
 	if (s->own_conf)
 		ddio_conf_free(s->conf);
-	memset(&s->key, 0, sizeof(s->key));
+	ddio_tls_free(s->tls);
+	explicit_bzero(&s->key, sizeof(s->key));
 	free(s);
 }

@@ -58,6 +58,7 @@ struct cluster_disk {
  * struct ddio_session - belongs to the reactor once it runs
  * @own_env: made by ddio_connect(), with a thread of its own
  * @own_conf: freed with the session
+ * @tls: NULL: connections are not closed to strangers
  * @timeout_ns: bound on any lack of progress
  * @nodes: as many as the configuration has
  * @disks: as many as the configuration has
@@ -82,6 +83,7 @@ struct ddio_session {
 	bool closing;
 	struct ddio_conf *conf;
 	struct ddio_key key;
+	struct ddio_tls *tls;
 	uint64_t timeout_ns;
 	struct cluster_node *nodes;
 	struct cluster_disk *disks;

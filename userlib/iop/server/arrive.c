@@ -242,7 +242,8 @@ void server_accept(void *ctx, struct ddio_stream *stream)
 	struct reactor *reactor = &server->iop.reactors[0];
 	struct ddio_conn_opts opts = { .key = &server->iop.key,
 				       .cluster = server->iop.conf->cluster,
-				       .unsummed = !server->iop.conf->wire_checksums };
+				       .unsummed = !server->iop.conf->wire_checksums,
+				       .tls = server->tls };
 	struct server_client *sc = client_new(reactor);
 	int err = -ENOMEM;
 

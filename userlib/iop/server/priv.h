@@ -163,6 +163,7 @@ struct server_where {
  * @where: by disk number
  * @unproved: struct server_client.unproved_link: connections that have not proved the key, the oldest first;
  *	@unproved_from: struct server_from, by address
+ * @tls: of reactor 0, where handshakes are made; NULL: connections are not closed to strangers
  * @running: reactors that have not stopped
  * @machine: see machine.c
  */
@@ -171,6 +172,7 @@ struct server {
 	const struct server_service *const *services;
 	const struct server_op *ops[SERVER_OPCODES];
 	struct ddio_listener *listener;
+	struct ddio_tls *tls;
 	struct server_reactor *per;
 	struct server_where *where;
 	struct ddio_list unproved;

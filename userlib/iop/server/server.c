@@ -70,6 +70,16 @@ static int check_key(const struct server *server, char *err, size_t err_len)
 	return -EACCES;
 }
 
+static int secure(struct server *server, char *err, size_t err_len)
+{
+	int ret = server->iop.conf->tls ? ddio_conn_tls_new(&server->iop.key, &server->tls) : 0;
+
+	if (ret)
+		snprintf(err, err_len, "node %s: cannot set up TLS: %s",
+			 iop_node_name(&server->iop), strerror(-ret));
+	return ret;
+}
+
 static int start_listening(struct server *server, char *err, size_t err_len)
 {
 	const char *addr = server->iop.conf->nodes[server->iop.node].address;
@@ -97,6 +107,8 @@ static int node_start(struct server *server, const struct ddio_iop_opts *opts, c
 	server->iop.began_ns = ddio_env_now(opts->envs[0]);
 	ddio_env_random(opts->envs[0], &server->iop.boot, sizeof(server->iop.boot));
 	ret = check_key(server, err, err_len);
+	if (!ret)
+		ret = secure(server, err, err_len);
 	if (!ret)
 		ret = check_meta(server, err, err_len);
 	if (!ret)
@@ -157,6 +169,7 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 	if (ret) {
 		node_close(server);
 		server_reactors_free(server);
+		ddio_tls_free(server->tls);
 		free(server);
 		return ret;
 	}
@@ -183,6 +196,7 @@ void server_free(struct ddio_iop *iop)
 	node_close(server);
 	ddio_hash_fini(&server->unproved_from);
 	server_reactors_free(server);
+	ddio_tls_free(server->tls);
 	explicit_bzero(&server->iop.key, sizeof(server->iop.key));
 	free(server);
 }
