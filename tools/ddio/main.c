@@ -38,6 +38,7 @@ static const struct subcommand commands[] = {
 	{ &opts_fsck, cmd_fsck },
 	{ &opts_scrub, cmd_scrub },
 	{ &opts_replace, cmd_replace },
+	{ &opts_key, cmd_key },
 	{ &opts_mpi, cmd_mpi },
 	{ &opts_help, cmd_help },
 	{ &opts_completion, cmd_completion },

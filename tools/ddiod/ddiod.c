@@ -25,6 +25,7 @@
 #include "env/real/real.h"
 #include "iop/iop.h"
 #include "ddiod.h"
+#include "keys.h"
 #include "lock_file.h"
 #include "metrics.h"
 #include "tools/common/background.h"
@@ -108,12 +109,7 @@ static int load_conf(struct ddiod *d, struct ddio_key *key)
 		say(d, DDIO_LOG_ERR, "%s", err);
 		return ret;
 	}
-	if (!d->conf->key_file)
-		return 0;
-	ret = ddio_key_load(d->conf->key_file, key, err, sizeof(err));
-	if (ret)
-		say(d, DDIO_LOG_ERR, "%s", err);
-	return ret;
+	return keys_load(d, key);
 }
 
 /*
@@ -334,6 +330,8 @@ static void handle_signal(struct ddiod *d)
 	if (info.ssi_signo == SIGHUP) {
 		if (!log_open(d))
 			say(d, DDIO_LOG_INFO, "log reopened");
+		if (!d->stopping)
+			keys_reload(d);
 		return;
 	}
 	if (d->stopping)

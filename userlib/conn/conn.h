@@ -7,6 +7,7 @@
 #ifndef DDIO_CONN_H
 #define DDIO_CONN_H
 
+#include <limits.h>
 #include "env/env.h"
 #include "env/tls/tls.h"
 #include "proto/proto.h"
@@ -25,8 +26,10 @@ struct ddio_key {
 	uint8_t other[64];
 };
 
+#define DDIO_KEY_NAME 32
+
 /**
- * ddio_key_load - read a key file
+ * ddio_key_load - read a key file, and the one beside it that is valid as well
  * @path: the file; refused if others may read it (mode & 077) or it has less than 16 bytes
  * @key: filled in
  * @err: gets what was wrong, naming the file
@@ -34,9 +37,25 @@ struct ddio_key {
  * Return: 0, -EACCES (mode or owner), -EINVAL, or the errno of open and read
  */
 int ddio_key_load(const char *path, struct ddio_key *key, char *err, size_t err_len);
+/* Where the other key stands: 0 or -ENAMETOOLONG. */
+int ddio_key_other_path(const char *path, char other[PATH_MAX]);
+/* Finds the name by which connections mention a key, and which tells nothing of it.  Returns false if there is none. */
+bool ddio_key_name(const struct ddio_key *key, bool other, char name[DDIO_KEY_NAME]);
+
+/**
+ * struct ddio_key_look - a key file from outside
+ */
+struct ddio_key_look {
+	uint64_t ino, size, changed;
+};
+
+/* Looks at both files.  Returns true if that differs from the looks before, which are replaced. */
+bool ddio_key_changed(const char *path, struct ddio_key_look looks[2]);
 
 /* Makes what streams of connections need that are closed to strangers: 0, -ENOMEM or -ENOTSUP. */
 int ddio_conn_tls_new(const struct ddio_key *key, struct ddio_tls **tls);
+/* Has connections to come use these keys. */
+void ddio_conn_tls_keys(struct ddio_tls *tls, const struct ddio_key *key);
 
 /**
  * struct ddio_sink - where the bulk of a message goes

@@ -270,8 +270,6 @@ void conn_out_cancel(struct ddio_conn *c, int err);
 void conn_out_free(struct ddio_conn *c);
 
 /* key.c */
-/* Has connections to come use these keys. */
-void conn_tls_keys(struct ddio_tls *tls, const struct ddio_key *key);
 enum conn_side { CONN_ACCEPTOR, CONN_CONNECTOR };
 /* Computes the proof of @side: 0, or -ENOMEM if libcrypto fails. */
 int conn_proof_make(const struct conn_opening *o, enum conn_side side,

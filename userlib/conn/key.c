@@ -1,127 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cluster's key: reading it, and proving knowledge of it.
+ * Proving knowledge of the cluster's key, and what TLS makes of it.
  *
  * The first call of OpenSSL's EVP functions, HMAC() among them, reads its configuration and loads what that names: a
  * millisecond of each process's start.  SHA-256 itself, which has been there since before them, does not.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "conn/conn_priv.h"
-
-enum { KEY_MIN = 16 };
-
-static int key_check_file(int fd, const char *path, char *err, size_t err_len)
-{
-	struct stat st;
-
-	if (fstat(fd, &st)) {
-		int ret = -errno;
-
-		snprintf(err, err_len, "key file %s: %s", path, strerror(-ret));
-		return ret;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		snprintf(err, err_len, "key file %s: not a regular file", path);
-		return -EINVAL;
-	}
-	if (st.st_mode & 077) {
-		snprintf(err, err_len, "key file %s: mode %03o lets others read it; chmod 600 it",
-			 path, (unsigned int)st.st_mode & 0777);
-		return -EACCES;
-	}
-	/* Root may use the key of the daemon's user, for mounts. */
-	if (st.st_uid && st.st_uid != geteuid() && geteuid()) {
-		snprintf(err, err_len,
-			 "key file %s: belongs to user %u; it must belong to this user or to root",
-			 path, (unsigned int)st.st_uid);
-		return -EACCES;
-	}
-	return 0;
-}
-
-/* Returns the bytes read, at most @cap, or -errno. */
-static ssize_t key_read(int fd, uint8_t *buf, size_t cap)
-{
-	size_t got = 0;
-	ssize_t n;
-
-	while (got < cap) {
-		n = read(fd, buf + got, cap - got);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		got += n;
-	}
-	return got;
-}
-
-/* Returns the length without a final line end, which an editor may have added. */
-static ssize_t key_trim(const uint8_t *buf, ssize_t len)
-{
-	if (len > 0 && buf[len - 1] == '\n')
-		len--;
-	if (len > 0 && buf[len - 1] == '\r')
-		len--;
-	return len;
-}
-
-static int key_take(const uint8_t *buf, ssize_t len, const char *path, struct ddio_key *key,
-		    char *err, size_t err_len)
-{
-	if (len < KEY_MIN) {
-		snprintf(err, err_len, "key file %s: %zd bytes; at least %d are needed", path, len,
-			 KEY_MIN);
-		return -EINVAL;
-	}
-	if (len > (ssize_t)sizeof(key->bytes)) {
-		snprintf(err, err_len, "key file %s: longer than %zu bytes", path,
-			 sizeof(key->bytes));
-		return -EINVAL;
-	}
-	memcpy(key->bytes, buf, len);
-	key->len = len;
-	return 0;
-}
-
-int ddio_key_load(const char *path, struct ddio_key *key, char *err, size_t err_len)
-{
-	uint8_t buf[sizeof(key->bytes) + 3];
-	ssize_t len;
-	int fd, ret;
-
-	memset(key, 0, sizeof(*key));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		ret = -errno;
-		snprintf(err, err_len, "key file %s: %s", path, strerror(-ret));
-		return ret;
-	}
-	ret = key_check_file(fd, path, err, err_len);
-	if (ret)
-		goto close_fd;
-	len = key_read(fd, buf, sizeof(buf));
-	if (len < 0) {
-		ret = (int)len;
-		snprintf(err, err_len, "key file %s: %s", path, strerror(-ret));
-		goto close_fd;
-	}
-	ret = key_take(buf, key_trim(buf, len), path, key, err, err_len);
-	OPENSSL_cleanse(buf, sizeof(buf));
-close_fd:
-	close(fd);
-	return ret;
-}
 
 /**
  * struct secret - one of the keys
@@ -215,7 +105,7 @@ static bool tls_secret(const struct secret *key, struct ddio_tls_secret *secret)
 	return true;
 }
 
-void conn_tls_keys(struct ddio_tls *tls, const struct ddio_key *key)
+void ddio_conn_tls_keys(struct ddio_tls *tls, const struct ddio_key *key)
 {
 	struct ddio_tls_secret secrets[DDIO_TLS_SECRETS];
 	struct secret one = secret_of(key, false), other = secret_of(key, true);
@@ -225,4 +115,17 @@ void conn_tls_keys(struct ddio_tls *tls, const struct ddio_key *key)
 	n += other.len && tls_secret(&other, &secrets[n]);
 	ddio_tls_set_secrets(tls, secrets, n);
 	OPENSSL_cleanse(secrets, sizeof(secrets));
+}
+
+bool ddio_key_name(const struct ddio_key *key, bool other, char name[DDIO_KEY_NAME])
+{
+	const struct secret one = secret_of(key, other);
+	struct ddio_tls_secret secret;
+	bool ok = one.len && tls_secret(&one, &secret);
+
+	_Static_assert(DDIO_KEY_NAME == sizeof(secret.name), "the same name");
+	if (ok)
+		memcpy(name, secret.name, sizeof(secret.name));
+	OPENSSL_cleanse(&secret, sizeof(secret));
+	return ok;
 }

@@ -346,7 +346,7 @@ int ddio_conn_tls_new(const struct ddio_key *key, struct ddio_tls **tls)
 	msg.length = ddio_put_refuse(raw + DDIO_WIRE_HEADER_LEN, sizeof(raw) - DDIO_WIRE_HEADER_LEN,
 				     &refuse);
 	ddio_put_header(raw, &msg);
-	conn_tls_keys(*tls, key);
+	ddio_conn_tls_keys(*tls, key);
 	err = ddio_tls_set_answer(*tls, raw, DDIO_WIRE_HEADER_LEN + msg.length);
 	if (!err)
 		return 0;

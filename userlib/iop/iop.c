@@ -71,6 +71,18 @@ int ddio_iop_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg)
 }
 
 /**
+ * ddio_iop_set_key - change the keys
+ * @iop: the node
+ * @key: those that connections to come are to prove; copied
+ *
+ * Called on reactor 0's loop.  Connections that are open stay open.
+ */
+void ddio_iop_set_key(struct ddio_iop *iop, const struct ddio_key *key)
+{
+	server_set_key(iop, key);
+}
+
+/**
  * ddio_iop_stop - begin to stop a node
  * @iop: the node; harmless if it is stopping already
  *

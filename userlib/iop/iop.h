@@ -17,6 +17,7 @@ int ddio_iop_start(const struct ddio_iop_opts *opts, struct ddio_iop **iop, char
 		   size_t err_len);
 const char *ddio_iop_addr(const struct ddio_iop *iop);
 int ddio_iop_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg);
+void ddio_iop_set_key(struct ddio_iop *iop, const struct ddio_key *key);
 void ddio_iop_stop(struct ddio_iop *iop);
 void ddio_iop_free(struct ddio_iop *iop);
 

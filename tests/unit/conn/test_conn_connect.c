@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The opening exchange, as the connector sees it, and key files. */
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "tests/unit/conn/conn_peer.h"
@@ -185,6 +186,56 @@ static void test_key_files(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "/nonexistent/key"));
 }
 
+static void put(const char *path, char c, mode_t mode)
+{
+	char text[33];
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	memset(text, c, 32);
+	text[32] = '\n';
+	CU_ASSERT_EQUAL_FATAL(write(fd, text, sizeof(text)), (ssize_t)sizeof(text));
+	CU_ASSERT_EQUAL(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+/* The other key stands beside it, and is no less guarded. */
+static void test_two_key_files(void)
+{
+	char dir[] = "/tmp/ddio-keys-XXXXXX", one[64], other[PATH_MAX], err[256] = "";
+	char name[2][DDIO_KEY_NAME];
+	struct ddio_key_look looks[2] = { 0 };
+	struct ddio_key key;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+	snprintf(one, sizeof(one), "%s/key", dir);
+	CU_ASSERT_EQUAL(ddio_key_other_path(one, other), 0);
+	CU_ASSERT_STRING_EQUAL(other + strlen(dir), "/key.2");
+	CU_ASSERT(!ddio_key_changed(one, looks));
+	put(one, 'a', 0600);
+	CU_ASSERT(ddio_key_changed(one, looks));
+	CU_ASSERT(!ddio_key_changed(one, looks));
+	CU_ASSERT_EQUAL(ddio_key_load(one, &key, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL(key.other_len, 0);
+	CU_ASSERT(ddio_key_name(&key, false, name[0]));
+	CU_ASSERT(!ddio_key_name(&key, true, name[1]));
+	put(other, 'b', 0600);
+	CU_ASSERT(ddio_key_changed(one, looks));
+	CU_ASSERT_EQUAL(ddio_key_load(one, &key, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL(key.len, 32);
+	CU_ASSERT_EQUAL(key.other_len, 32);
+	CU_ASSERT_EQUAL(key.bytes[0], 'a');
+	CU_ASSERT_EQUAL(key.other[31], 'b');
+	CU_ASSERT(ddio_key_name(&key, true, name[1]));
+	CU_ASSERT(strcmp(name[0], name[1]));
+	put(other, 'b', 0644);
+	CU_ASSERT_EQUAL(ddio_key_load(one, &key, err, sizeof(err)), -EACCES);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, other));
+	unlink(other);
+	CU_ASSERT(ddio_key_changed(one, looks));
+	unlink(one);
+	rmdir(dir);
+}
+
 static const struct ut_case connect_cases[] = {
 	{ "an honest node", test_connect },
 	{ "forged proof", test_connect_forged },
@@ -197,6 +248,7 @@ static const struct ut_case connect_cases[] = {
 
 static const struct ut_case key_cases[] = {
 	{ "key files", test_key_files },
+	{ "two keys", test_two_key_files },
 	{ NULL, NULL },
 };
 

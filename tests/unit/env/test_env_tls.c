@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* tsan */
 /* Streams of TLS: whoever has the secret gets its bytes, and nobody else gets or changes any. */
 #include "tests/unit/env/tls_pair.h"
 

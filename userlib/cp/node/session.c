@@ -7,6 +7,9 @@
 #include <string.h>
 #include "cp/node/session.h"
 
+/* So often at most a session looks whether its keys have changed. */
+#define KEY_LOOK_NS 1000000000
+
 /* Of so many sessions a thread remembers what its last call on each said. */
 #define THREAD_TEXTS 4
 
@@ -113,8 +116,28 @@ void call_end(struct session_call *call, const struct error *error)
 /*
  * The watchdog
  */
-void session_conn_opts(const struct ddio_session *s, struct ddio_conn_opts *opts)
+/* Keys are changed while a session lasts: one that it cannot read, or only half, changes nothing. */
+static void look_for_keys(struct ddio_session *s)
 {
+	uint64_t now = ddio_env_now(s->env);
+	struct ddio_key key;
+	char why[DDIO_MAX_TEXT];
+
+	if (!s->own_env || !s->conf->key_file || now - s->key_looked < KEY_LOOK_NS)
+		return;
+	s->key_looked = now;
+	if (!ddio_key_changed(s->conf->key_file, s->key_looks) ||
+	    ddio_key_load(s->conf->key_file, &key, why, sizeof(why)))
+		return;
+	s->key = key;
+	explicit_bzero(&key, sizeof(key));
+	if (s->tls)
+		ddio_conn_tls_keys(s->tls, &s->key);
+}
+
+void session_conn_opts(struct ddio_session *s, struct ddio_conn_opts *opts)
+{
+	look_for_keys(s);
 	opts->key = &s->key;
 	opts->cluster = s->conf->cluster;
 	opts->handshake_ns = s->timeout_ns;

@@ -58,6 +58,7 @@ struct cluster_disk {
  * struct ddio_session - belongs to the reactor once it runs
  * @own_env: made by ddio_connect(), with a thread of its own
  * @own_conf: freed with the session
+ * @key_looks: of the files of @key, which have been looked at at @key_looked; only with @own_env
  * @tls: NULL: connections are not closed to strangers
  * @timeout_ns: bound on any lack of progress
  * @nodes: as many as the configuration has
@@ -84,6 +85,8 @@ struct ddio_session {
 	struct ddio_conf *conf;
 	struct ddio_key key;
 	struct ddio_tls *tls;
+	struct ddio_key_look key_looks[2];
+	uint64_t key_looked;
 	uint64_t timeout_ns;
 	struct cluster_node *nodes;
 	struct cluster_disk *disks;
@@ -137,8 +140,8 @@ char *session_text_take(struct ddio_session *session);
 int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Fills in the options of every connection of the session. */
-void session_conn_opts(const struct ddio_session *session, struct ddio_conn_opts *opts);
+/* Fills in the options of every connection of the session, with the keys that are valid now. */
+void session_conn_opts(struct ddio_session *session, struct ddio_conn_opts *opts);
 /* Starts the watchdog: something is owed from now on. */
 void session_watch(struct ddio_session *session);
 

@@ -178,6 +178,13 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 	return 0;
 }
 
+void server_set_key(struct ddio_iop *iop, const struct ddio_key *key)
+{
+	iop->key = *key;
+	if (server_of(iop)->tls)
+		ddio_conn_tls_keys(server_of(iop)->tls, key);
+}
+
 const char *server_addr(const struct ddio_iop *iop)
 {
 	const struct ddio_listener *listener = server_of(iop)->listener;

@@ -12,6 +12,7 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 		 struct ddio_iop **iop, char *err, size_t err_len);
 const char *server_addr(const struct ddio_iop *iop);
 void server_stop(struct ddio_iop *iop);
+void server_set_key(struct ddio_iop *iop, const struct ddio_key *key);
 void server_free(struct ddio_iop *iop);
 
 #endif /* DDIO_SERVER_H */
