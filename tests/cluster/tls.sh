@@ -105,7 +105,7 @@ chmod 600 "$dir/c/key"
 check "... and the cluster serves on" cmp "$dir/in" <("$ddio" export f -)
 stop_cluster c
 
-# The other way round.
+# A TLS client of a plain cluster.
 SECURITY=none
 check "start a plain one" start_cluster p --iops 1 --engine mem --disk-size 16M
 sed 's/^security = .*/security = tls/' "$DDIO_CONF" >"$dir/tls.conf"

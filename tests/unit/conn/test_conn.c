@@ -5,6 +5,8 @@
  * world and over real TCP.  The contents of a message follow from its tag, so that the receiver knows each
  * byte.
  */
+#include <sys/wait.h>
+#include <unistd.h>
 #include "conn/conn_priv.h"
 #include "env/real/real.h"
 #include "tests/unit/conn/conn_pair.h"
@@ -588,6 +590,53 @@ static void test_tcp(void)
 	move_both_ways();
 }
 
+/*
+ * A process that ends in the middle of it, by exit(), which OpenSSL does, too: the threads of the reactors must not notice.
+ */
+static void end_in_the_middle(struct tcp *x, const char *addr)
+{
+	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT };
+
+	if (ddio_conn_connect(x->cp_env, addr, &hello, &tcp_opts, &tcp_cp_ops, x, &x->cp) ||
+	    ddio_real_start_thread(x->iop_env) || ddio_real_start_thread(x->cp_env) ||
+	    ddio_gate_wait(x->iop_env, &x->iop_done, ddio_env_now(x->iop_env) + SECOND / 20) == 0)
+		_exit(3);
+	exit(7);
+}
+
+static void one_that_ends(void)
+{
+	struct ddio_listener *listener;
+	struct tcp x = { 0 };
+
+	alarm(200);
+	if (ddio_real_new(NULL, &x.cp_env) || ddio_real_new(NULL, &x.iop_env) ||
+	    ddio_conn_tls_new(&tcp_key, &tcp_opts.tls) ||
+	    ddio_listen(x.iop_env, "127.0.0.1:0", tcp_accept, &x, &listener))
+		_exit(4);
+	ddio_gate_init(&x.cp_done);
+	ddio_gate_init(&x.iop_done);
+	tcp_traffic(&x.to_iop, &x, &x.cp, tcp_iop_all);
+	tcp_traffic(&x.to_cp, &x, &x.iop, tcp_cp_all);
+	x.to_iop.count = x.to_cp.count = 100000000;
+	end_in_the_middle(&x, ddio_listener_addr(listener));
+}
+
+static void test_exit(void)
+{
+	int i, status;
+	pid_t pid;
+
+	for (i = 0; i < 20; i++) {
+		fflush(NULL);
+		pid = fork();
+		if (!pid)
+			one_that_ends();
+		CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+		CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	}
+}
+
 /* The same, closed to strangers, by keys that are replaced now and then. */
 static void test_tcp_tls(void)
 {
@@ -692,6 +741,7 @@ static const struct ut_case traffic_cases[] = {
 	{ "chopped", test_chopped },
 	{ "TCP", test_tcp },
 	{ "TLS", test_tcp_tls },
+	{ "an end in the middle", test_exit },
 	{ "a bit is turned", test_flips },
 	{ "no checksums", test_unsummed },
 	{ NULL, NULL },

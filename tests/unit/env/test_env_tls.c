@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsan */
 /* Streams of TLS: whoever has the secret gets its bytes, and nobody else gets or changes any. */
+#include <openssl/err.h>
 #include "tests/unit/env/tls_pair.h"
 
 static uint64_t mix(uint64_t x)
@@ -313,6 +314,31 @@ static void test_handover(void)
 	pair_free(p);
 }
 
+/* Whoever waits in a call may run the loop: errors of its own with OpenSSL are there before and after, and no others. */
+static void test_own_errors(void)
+{
+	struct tls_pair *p = pair_new();
+	struct ddio_tls_secret secret;
+	unsigned long own;
+
+	ERR_clear_error();
+	ERR_raise(ERR_LIB_USER, 77);
+	own = ERR_peek_error();
+	p->cp.to_send = 100000;
+	p->iop.to_send = 1000;
+	pair_connect(p);
+	ddio_sim_run_for(p->world, SECOND);
+	check_moved(p, 100000, 1000);
+	pair_disconnect(p);
+	pair_secret(&secret, "wrong");
+	ddio_tls_set_secrets(p->cp.tls, &secret, 1);
+	shake_hands(p);
+	CU_ASSERT_EQUAL(p->cp.err, -EKEYREJECTED);
+	pair_free(p);
+	CU_ASSERT_EQUAL(ERR_get_error(), own);
+	CU_ASSERT_EQUAL(ERR_get_error(), 0);
+}
+
 static const struct ut_case cases[] = {
 	{ "bytes of all sizes", test_bytes },
 	{ "a reader pauses", test_pause },
@@ -325,6 +351,7 @@ static const struct ut_case cases[] = {
 	{ "a plain acceptor", test_plain_acceptor },
 	{ "keys are replaced", test_records },
 	{ "handed over", test_handover },
+	{ "errors of the program's own", test_own_errors },
 	{ NULL, NULL },
 };
 

@@ -125,26 +125,25 @@ static bool context_new(struct ddio_tls *tls)
 {
 	bool ok;
 
-	ERR_set_mark();
 	tls->lib = OSSL_LIB_CTX_new();
 	tls->ctx = tls->lib ? SSL_CTX_new_ex(tls->lib, NULL, TLS_method()) : NULL;
 	ok = tls->ctx && bio_method(tls) && settle(tls->ctx);
-	ERR_pop_to_mark();
 	return ok;
 }
 
 int ddio_tls_new(struct ddio_tls **result)
 {
+	struct tls_errors *own;
 	struct ddio_tls *tls = calloc(1, sizeof(*tls));
 	bool ok;
 
 	if (!tls)
 		return -ENOMEM;
 	tls->limit = RECORDS;
-	ok = tls_enter();
+	ok = tls_enter(&own);
 	if (ok) {
 		ok = context_new(tls);
-		tls_leave();
+		tls_leave(own);
 	}
 	if (!ok) {
 		ddio_tls_free(tls);
@@ -156,13 +155,15 @@ int ddio_tls_new(struct ddio_tls **result)
 
 void ddio_tls_free(struct ddio_tls *tls)
 {
+	struct tls_errors *own;
+
 	if (!tls)
 		return;
-	if (tls_enter()) {
+	if (tls_enter(&own)) {
 		SSL_CTX_free(tls->ctx);
 		BIO_meth_free(tls->bio);
 		OSSL_LIB_CTX_free(tls->lib);
-		tls_leave();
+		tls_leave(own);
 	}
 	OPENSSL_cleanse(tls->secrets, sizeof(tls->secrets));
 	free(tls->answer);

@@ -39,19 +39,22 @@ static void watch(void)
 	pthread_atfork(NULL, NULL, child_begins);
 }
 
-bool tls_enter(void)
+bool tls_enter(struct tls_errors **own)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, watch);
 	atomic_fetch_add(&inside, 1);
-	if (!atomic_load(&over))
+	if (!atomic_load(&over)) {
+		*own = tls_errors_take();
 		return true;
+	}
 	atomic_fetch_sub(&inside, 1);
 	return false;
 }
 
-void tls_leave(void)
+void tls_leave(struct tls_errors *own)
 {
+	tls_errors_put(own);
 	atomic_fetch_sub(&inside, 1);
 }

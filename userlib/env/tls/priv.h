@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside streams of TLS: events and the vtable (stream.c), bytes in and out (records.c), what OpenSSL is told
- * once (context.c), and the process's end (end.c).  Each of these calls only those after it.
+ * once (context.c), the process's end (end.c), and errors (errors.c).  Each of these calls only those after it.
  */
 #ifndef ENV_TLS_PRIV_H
 #define ENV_TLS_PRIV_H
@@ -104,8 +104,16 @@ SSL *tls_ssl_new(struct tls_stream *s);
 int tls_bio_read(struct tls_stream *s, char *buf, int len, bool *again);
 int tls_bio_write(struct tls_stream *s, const char *buf, int len);
 
-/* end.c: calls of OpenSSL stand between these; false: the process ends, and there must be none any more. */
-bool tls_enter(void);
-void tls_leave(void);
+/*
+ * end.c: calls of OpenSSL stand between these, which keep errors that the thread has of its own.  False: the process ends, and
+ * there must be none any more.
+ */
+struct tls_errors;
+bool tls_enter(struct tls_errors **own);
+void tls_leave(struct tls_errors *own);
+
+/* errors.c: takes the thread's errors, NULL: none; and puts them back in place of those that are there. */
+struct tls_errors *tls_errors_take(void);
+void tls_errors_put(struct tls_errors *own);
 
 #endif /* ENV_TLS_PRIV_H */

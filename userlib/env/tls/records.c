@@ -326,42 +326,38 @@ static int shake(struct tls_stream *s)
 	return 1;
 }
 
-/* Errors of OpenSSL stay here: the thread may be the program's own, and have some of its own. */
 int tls_shake(struct tls_stream *s)
 {
+	struct tls_errors *own;
 	int ret;
 
-	if (!tls_enter())
+	if (!tls_enter(&own))
 		return s->err = -ESHUTDOWN;
-	ERR_set_mark();
 	ret = shake(s);
-	ERR_pop_to_mark();
-	tls_leave();
+	tls_leave(own);
 	return ret;
 }
 
 ssize_t tls_get(struct tls_stream *s, const struct iovec *iov, int n)
 {
+	struct tls_errors *own;
 	ssize_t ret;
 
-	if (!tls_enter())
+	if (!tls_enter(&own))
 		return s->err = -ESHUTDOWN;
-	ERR_set_mark();
 	ret = get_all(s, iov, n);
-	ERR_pop_to_mark();
-	tls_leave();
+	tls_leave(own);
 	return ret;
 }
 
 ssize_t tls_put(struct tls_stream *s, const struct iovec *iov, int n)
 {
+	struct tls_errors *own;
 	ssize_t ret;
 
-	if (!tls_enter())
+	if (!tls_enter(&own))
 		return s->err = -ESHUTDOWN;
-	ERR_set_mark();
 	ret = put(s, iov, n);
-	ERR_pop_to_mark();
-	tls_leave();
+	tls_leave(own);
 	return ret;
 }

@@ -207,15 +207,16 @@ static const char *tls_why(const struct ddio_stream *stream)
 
 static bool tls_binding(const struct ddio_stream *stream, void *secret, size_t len)
 {
+	struct tls_errors *own;
 	static const char label[] = "EXPORTER-ddio-opening";
 	struct tls_stream *s = stream_of(stream);
 	bool ok;
 
-	if (!s->open || !tls_enter())
+	if (!s->open || !tls_enter(&own))
 		return false;
 	ok = SSL_export_keying_material(s->ssl, secret, len, label, sizeof(label) - 1, NULL, 0,
 					0) == 1;
-	tls_leave();
+	tls_leave(own);
 	return ok;
 }
 
@@ -235,9 +236,11 @@ static int tls_attach(struct ddio_env *env, struct ddio_stream *stream)
 
 static void stream_free(struct tls_stream *s)
 {
-	if (tls_enter()) {
+	struct tls_errors *own;
+
+	if (tls_enter(&own)) {
 		SSL_free(s->ssl);
-		tls_leave();
+		tls_leave(own);
 	}
 	tls_out_free(s);
 	free(s);
@@ -270,6 +273,7 @@ static const struct ddio_stream_vtable tls_stream_vt = {
 
 static struct tls_stream *stream_new(struct ddio_tls *tls, struct ddio_env *env, bool acceptor)
 {
+	struct tls_errors *own;
 	struct tls_stream *s = calloc(1, sizeof(*s));
 
 	if (!s)
@@ -281,9 +285,9 @@ static struct tls_stream *stream_new(struct ddio_tls *tls, struct ddio_env *env,
 	s->want_read = true;
 	s->again.fn = on_again;
 	s->again.arg = s;
-	if (tls_enter()) {
+	if (tls_enter(&own)) {
 		s->ssl = tls_ssl_new(s);
-		tls_leave();
+		tls_leave(own);
 	}
 	if (s->ssl)
 		return s;
