@@ -85,6 +85,41 @@ static void test_mount_block(void)
 	ddio_conf_free(conf);
 }
 
+static bool tls_of(const char *text)
+{
+	char err[512];
+	struct ddio_conf *conf = parse(text, err);
+	bool tls;
+
+	CU_ASSERT_STRING_EQUAL(err, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(conf);
+	tls = conf->tls;
+	ddio_conf_free(conf);
+	return tls;
+}
+
+/* What other machines reach is closed to strangers, unless it is said otherwise. */
+static void test_security(void)
+{
+#define FAR "[node io0]\naddress = 10.0.0.1:7400\nmeta = /m/0\n" DISK0
+#define BOTH NODE0 DISK0 "[node io1]\naddress = io1:7400\nmeta = /m/1\n[disk d1]\nnode = io1\n"
+#define KEYED "[cluster]\nname = demo\nkey_file = /k\n"
+	char err[512];
+
+	CU_ASSERT(!tls_of(SMALL));
+	CU_ASSERT(!tls_of(KEYED NODE0 DISK0));
+	CU_ASSERT(tls_of(KEYED FAR));
+	CU_ASSERT(tls_of(KEYED BOTH));
+	CU_ASSERT(!tls_of("[cluster]\nname = demo\n" FAR));
+	CU_ASSERT(!tls_of(KEYED "security = none\n" FAR));
+	CU_ASSERT(tls_of(KEYED "security = tls\n" NODE0 DISK0));
+	CU_ASSERT_PTR_NULL(parse("[cluster]\nname = demo\nsecurity = tls\n" NODE0 DISK0, err));
+	CU_ASSERT_STRING_EQUAL(
+		err, "t.conf:3: security = tls in [cluster] needs a key: give key_file, too");
+	CU_ASSERT_PTR_NULL(parse(KEYED "security = ssl\n" NODE0 DISK0, err));
+	CU_ASSERT(strstr(err, "none") && strstr(err, "tls"));
+}
+
 static void test_everything(void)
 {
 	static const char text[] =
@@ -458,9 +493,13 @@ static void test_limits(void)
 }
 
 static const struct ut_case reading[] = {
-	{ "smallest", test_smallest },	   { "mount block", test_mount_block },
-	{ "everything", test_everything }, { "long lines", test_long_lines },
-	{ "files", test_files },	   { .name = NULL },
+	{ "smallest", test_smallest },
+	{ "mount block", test_mount_block },
+	{ "security", test_security },
+	{ "everything", test_everything },
+	{ "long lines", test_long_lines },
+	{ "files", test_files },
+	{ .name = NULL },
 };
 
 static const struct ut_case refusing[] = {

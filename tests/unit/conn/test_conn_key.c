@@ -27,13 +27,15 @@ static void opening_fill(struct conn_opening *o, const struct ddio_key *key, siz
 /* The connector's proof as protocol.rst has it. */
 static void proof_twin(const struct conn_opening *o, uint8_t proof[DDIO_PROOF_LEN])
 {
-	uint8_t text[16 + CONN_CHALLENGE_SIGNED + CONN_HELLO_MAX] = "ddio connector 1";
+	uint8_t text[16 + CONN_CHALLENGE_SIGNED + CONN_HELLO_MAX + DDIO_TLS_BINDING] =
+		"ddio connector 1";
 	unsigned int n;
 
 	memcpy(text + 16, o->challenge_raw, CONN_CHALLENGE_SIGNED);
 	memcpy(text + 16 + CONN_CHALLENGE_SIGNED, o->hello_raw, o->hello_len);
+	memcpy(text + 16 + CONN_CHALLENGE_SIGNED + o->hello_len, o->binding, o->binding_len);
 	HMAC(EVP_sha256(), o->key->bytes, (int)o->key->len, text,
-	     16 + CONN_CHALLENGE_SIGNED + o->hello_len, proof, &n);
+	     16 + CONN_CHALLENGE_SIGNED + o->hello_len + o->binding_len, proof, &n);
 }
 
 static bool opened(int watch)
@@ -80,6 +82,9 @@ static void test_twin(void)
 			key.bytes[i] = i < len ? (uint8_t)(i * 3 + len) : 0;
 		key.len = len;
 		opening_fill(&o, &key, len * 8);
+		/* On every other stream, as below TLS. */
+		o.binding_len = len % 2 * sizeof(o.binding);
+		memset(o.binding, (int)len, sizeof(o.binding));
 		CU_ASSERT_EQUAL(conn_proof_make(&o, CONN_CONNECTOR, proof), 0);
 		proof_twin(&o, twin);
 		CU_ASSERT(!memcmp(proof, twin, sizeof(proof)));

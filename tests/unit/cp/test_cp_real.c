@@ -107,7 +107,7 @@ static void node_end(struct cp_real_node *n)
 		ddio_real_free(n->env[k]);
 }
 
-static void cluster_begin(struct cluster *c)
+static void cluster_begin_by(struct cluster *c, const char *security)
 {
 	char text[4096], key[260], err[600];
 	uint32_t i;
@@ -118,7 +118,9 @@ static void cluster_begin(struct cluster *c)
 	snprintf(key, sizeof(key), "%s/key", c->top);
 	write_file(key, "a key that is long enough", 0600);
 	n = snprintf(text, sizeof(text),
-		     "[cluster]\nname = real\nkey_file = %s\nblock = 4096\ntimeout = 60s\n", key);
+		     "[cluster]\nname = real\nkey_file = %s\nblock = 4096\ntimeout = 60s\n"
+		     "security = %s\n",
+		     key, security);
 	for (i = 0; i < NODES; i++)
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\nsync_io = no\n",
@@ -135,6 +137,11 @@ static void cluster_begin(struct cluster *c)
 	}
 	for (i = 0; i < NODES; i++)
 		node_start(c, i);
+}
+
+static void cluster_begin(struct cluster *c)
+{
+	cluster_begin_by(c, "none");
 }
 
 static void cluster_end(struct cluster *c)
@@ -236,14 +243,14 @@ disconnect:
 	return NULL;
 }
 
-static void threads_as_members(void)
+static void members_by(const char *security)
 {
 	struct member m[MEMBERS];
 	struct cluster c;
 	unsigned int port;
 	uint32_t i;
 
-	cluster_begin(&c);
+	cluster_begin_by(&c, security);
 	port = free_port();
 	for (i = 0; i < MEMBERS; i++) {
 		memset(&m[i], 0, sizeof(m[i]));
@@ -259,6 +266,49 @@ static void threads_as_members(void)
 		if (m[i].faults)
 			fprintf(stderr, "rank %u: %s\n", i, m[i].text);
 	}
+	cluster_end(&c);
+}
+
+static void threads_as_members(void)
+{
+	members_by("none");
+}
+
+/* Connections go from one reactor's thread to another's once their handshake is over. */
+static void members_by_tls(void)
+{
+	members_by("tls");
+}
+
+/* A session takes keys that are changed while it lasts, and none that is half written. */
+static void keys_change(void)
+{
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts) };
+	struct ddio_conn_opts conn;
+	struct ddio_session *s = NULL;
+	char key[260], other[300];
+	struct cluster c;
+
+	cluster_begin_by(&c, "tls");
+	opts.conf = c.conf_path;
+	CU_ASSERT_EQUAL_FATAL(ddio_connect(&opts, &s), 0);
+	session_conn_opts(s, &conn);
+	CU_ASSERT_EQUAL(memcmp(conn.key->bytes, "a key that", 10), 0);
+	CU_ASSERT_EQUAL(conn.key->other_len, 0);
+	snprintf(key, sizeof(key), "%s/key", c.top);
+	snprintf(other, sizeof(other), "%s.2", key);
+	write_file(other, "a key that is long enough", 0600);
+	write_file(key, "another that is long enough, too", 0600);
+	/* As if a second had passed. */
+	s->key_looked = 0;
+	session_conn_opts(s, &conn);
+	CU_ASSERT_EQUAL(memcmp(conn.key->bytes, "another th", 10), 0);
+	CU_ASSERT_EQUAL(memcmp(conn.key->other, "a key that", 10), 0);
+	write_file(key, "a new", 0600);
+	s->key_looked = 0;
+	session_conn_opts(s, &conn);
+	CU_ASSERT_EQUAL(memcmp(conn.key->bytes, "another th", 10), 0);
+	ddio_disconnect(s);
 	cluster_end(&c);
 }
 
@@ -542,6 +592,8 @@ static const struct ut_case cases[] = {
 	{ "connecting", connecting },
 	{ "calls in the middle of a call", calls_inside },
 	{ "threads as members", threads_as_members },
+	{ "threads as members, by TLS", members_by_tls },
+	{ "keys change", keys_change },
 	{ "threads of a session", threads_of_a_session },
 	{ "locks of threads", locks_of_threads },
 	{ 0 },
