@@ -26,7 +26,10 @@
 
 enum { CP_NODES = 4, CP_REACTORS = 2, CP_DISKS = 8 };
 
-/* All processes share one machine, and buffers however little is moved, but for every fourth compute process. */
+/*
+ * All processes share one machine, and buffers however little is moved, but for every fourth compute process; and the
+ * I/O processors of an array are asked by several.
+ */
 static bool cp_local;
 
 static inline int cp_local_on(void)
@@ -191,8 +194,10 @@ static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void
 				sim_local(p->env);
 			if (ddio_session_new_env(p->env, w->conf, &w->key, &p->session))
 				abort();
-			if (cp_local)
+			if (cp_local) {
 				p->session->transfers->share_min = 1;
+				p->session->transfers->ask_alone = 1;
+			}
 		}
 		p->fn = fn;
 		p->ret = 0;

@@ -263,7 +263,7 @@ static void refused(struct cp_proc *p)
 	CU_ASSERT_EQUAL(ddio_read_all(f, g, &t), -EINVAL);
 	CP_OK(p, ddio_set_size(f, BYTES));
 	for (i = 0; i < p->w->p.nodes; i++)
-		p->session->nodes[i].lanes[0]->conn->features &= ~DDIO_FEATURE_OVERLAP;
+		p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_OVERLAP;
 	t.flags = DDIO_XFER_OVERLAP;
 	CU_ASSERT_EQUAL(ddio_read_all(f, g, &t), -EOPNOTSUPP);
 	CU_ASSERT_EQUAL(ddio_write_all(f, g, &t), -EOPNOTSUPP);

@@ -88,7 +88,9 @@ static uint64_t asked_most(const struct cp_proc *p)
 	uint32_t i;
 
 	for (i = 0; i < p->w->p.nodes; i++) {
-		asked = *lane_state(p->session->nodes[i].lanes[0], &dd_start_lane_user);
+		if (!p->session->nodes[i])
+			continue;
+		asked = *lane_state(p->session->nodes[i]->lanes[0], &dd_start_lane_user);
 		if (asked && asked->sent > most)
 			most = asked->sent;
 	}
@@ -209,7 +211,7 @@ static void among_old(struct cp_proc *p)
 	if (up)
 		up->conn->features &= ~DDIO_FEATURE_AGAIN;
 	reads(&t, want_tile, 0);
-	p->session->nodes[0].lanes[0]->conn->features &= ~DDIO_FEATURE_AGAIN;
+	p->session->nodes[0]->lanes[0]->conn->features &= ~DDIO_FEATURE_AGAIN;
 	for (i = 0; i < 3; i++) {
 		c = reads(&t, want_pieces, 0);
 		/* Of the others' contributions only rank 1's is whole. */
@@ -304,7 +306,7 @@ static void lost(struct cp_proc *p)
 			cp_node_begin(p->w, 1);
 		} else if (!p->rank) {
 			error_set(&error, -EIO, "cut");
-			lane_fail(p->session->nodes[1].lanes[0], &error);
+			lane_fail(p->session->nodes[1]->lanes[0], &error);
 		}
 		CP_OK(p, ddio_group_barrier(t.g));
 		c = reads(&t, want_pieces, 0);

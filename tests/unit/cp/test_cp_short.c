@@ -245,7 +245,7 @@ static void old_nodes(struct cp_proc *p)
 	CU_ASSERT(buf[9] == cp_byte(7, BYTES - 1) && buf[10] == UNTOUCHED);
 	CU_ASSERT(buf[19] == UNTOUCHED && buf[20] == cp_byte(7, 10));
 	for (i = 0; i < p->w->p.nodes; i++)
-		p->session->nodes[i].lanes[0]->conn->features &= ~DDIO_FEATURE_SHORT;
+		p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_SHORT;
 	CU_ASSERT_EQUAL(ddio_read(f, &t), -EOPNOTSUPP);
 	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "node io"));
 	e[0].len = 10;

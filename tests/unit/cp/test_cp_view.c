@@ -64,7 +64,7 @@ static void records(struct cp_proc *p)
 	call_init(&c, buf, RECORD * p->rank, RECORD * PROCS, len);
 	for (m = 0; m < 4; m++) {
 		for (i = 0; old && m > 1 && i < p->w->p.nodes; i++) /* 2P has attached them */
-			p->session->nodes[i].lanes[0]->conn->features &= ~DDIO_FEATURE_FAMILY;
+			p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_FAMILY;
 		c.t.method = methods[m];
 		for (i = 0; i < len; i++)
 			buf[i] = cp_byte(m, RECORD * p->rank + place(RECORD * PROCS, i));
@@ -168,8 +168,8 @@ static void refused(struct cp_proc *p)
 	call_init(&c, buf, RECORD * p->rank, RECORD, WANTED);
 	for (i = 0; i < p->w->p.nodes; i++)
 		/* Rank 0 asks them all; others may know of some. */
-		if (p->session->nodes[i].lanes[0]->conn)
-			p->session->nodes[i].lanes[0]->conn->features &= ~DDIO_FEATURE_VIEW;
+		if (p->session->nodes[i] && p->session->nodes[i]->lanes[0]->conn)
+			p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_VIEW;
 	CU_ASSERT_EQUAL(cp_note(p, ddio_read_all(f, g, &c.t)), -EOPNOTSUPP);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "too old for views"));
 	c.t.method = DDIO_METHOD_TC; /* asks nodes for bytes only */

@@ -437,6 +437,9 @@ int faults_connect(struct faults_cp *cp)
 
 	if (!err && cp->f->conf.spread && cp->rank % 4 != 3)
 		cp->session->transfers->spread_min = 1;
+	/* With every other seed I/O processors are asked by several members, as in larger systems. */
+	if (!err && cp->f->spec.seed & 1)
+		cp->session->transfers->ask_alone = 1;
 	return err;
 }
 

@@ -112,9 +112,19 @@ void op_moved(struct ddio_op *op)
 	op_end(op);
 }
 
+/* Others may wait for I/O processors that this member was to ask. */
+static void op_warn(struct ddio_op *op, uint32_t but)
+{
+	if (!op->agreed || op->warned || !op_is_dd(op) || op->group->broken.status)
+		return;
+	op->warned = true;
+	warn_neighbours(op->group, op->turn.number, but);
+}
+
 static void op_stop(struct ddio_op *op)
 {
 	op_enter(op, PHASE_STOPPING);
+	op_warn(op, UINT32_MAX);
 	op->m->stop(op);
 }
 
@@ -125,6 +135,8 @@ void op_stopped(struct ddio_op *op)
 	/* The others wait for this member at the end only if they began. */
 	if (op->agreed && !op->group->broken.status)
 		op_end(op);
+	else if (op->agreed && op->failed.status == DDIO_ST_CANCELLED)
+		op_over(op, &op->group->broken);
 	else
 		op_over(op, &op->failed);
 }
@@ -263,6 +275,20 @@ static void ops_fail(struct ddio_group *group, const struct error *error)
 	}
 }
 
+/* The one that failed says at the end why. */
+static void ops_warned(struct ddio_group *group, uint64_t number, uint32_t from)
+{
+	struct ddio_op *op = op_find(group, number);
+	struct error error;
+
+	if (!op)
+		return;
+	op_warn(op, from);
+	error_status(&error, DDIO_ST_CANCELLED, "another process has given up");
+	if (op->phase == PHASE_MOVING)
+		op_fail(op, &error);
+}
+
 static bool ops_busy(struct ddio_group *group)
 {
 	struct ddio_list *ops = group_ops(group);
@@ -284,6 +310,7 @@ const struct group_user op_group_user = {
 	.kinds = op_kinds,
 	.busy = ops_busy,
 	.broken = ops_fail,
+	.warned = ops_warned,
 	.free = free,
 };
 
@@ -294,6 +321,8 @@ const struct group_user op_group_user = {
 #define SHARE_MIN (64u << 10)
 /* What the descriptions of members with neighbouring ranks have at most on the way to rank 0. */
 #define SPREAD_MIN (16u << 10)
+/* More of them are asked sooner by several members, though only after the verdict. */
+#define ASK_ALONE 16
 
 int transfers_init(struct ddio_session *session, const struct mover *const *methods)
 {
@@ -304,6 +333,7 @@ int transfers_init(struct ddio_session *session, const struct mover *const *meth
 	transfers->methods = methods;
 	transfers->share_min = SHARE_MIN;
 	transfers->spread_min = SPREAD_MIN;
+	transfers->ask_alone = ASK_ALONE;
 	ddio_list_init(&transfers->ops);
 	session->transfers = transfers;
 	return 0;

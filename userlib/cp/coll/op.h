@@ -62,12 +62,14 @@ struct mover {
  * @told_unpinned: the log says that memory cannot be pinned
  * @share_min: bytes of a share for which buffers are shared
  * @spread_min: bytes that the descriptions of members with neighbouring ranks have at most, else they are spread
+ * @ask_alone: so many I/O processors at most are all asked by rank 0
  */
 struct transfers {
 	const struct mover *const *methods;
 	struct ddio_list ops;
 	bool told_unpinned;
 	uint64_t share_min, spread_min;
+	uint32_t ask_alone;
 };
 
 /**
@@ -85,7 +87,7 @@ struct transfers {
  * @file_size: at the start
  * @clipped: the read was cut there; known where @whole is
  * @failed: of this member; @result: of all
- * @agreed: rank 0 said yes, so there will be an end
+ * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
  * @rooted: rank 0 has an exchange with the name server under way
  * @finishing: @result is known, and only that exchange is waited for
  * @fan: the step that rank 0 has to release; NULL if it has failed meanwhile
@@ -105,7 +107,7 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, agreed, rooted, finishing, clipped, may_spread;
+	bool writing, agreed, warned, rooted, finishing, clipped, may_spread;
 	uint32_t method, flags, outstanding;
 	uint32_t rank, nprocs;
 	uint32_t part_kind;

@@ -16,7 +16,7 @@ static double peak_sum(const struct ddio_op *op)
 	uint32_t i;
 
 	for (i = 0; i < rec->ndisks; i++) {
-		const struct cluster_disk *p = &op->session->disks[rec->disks[i]];
+		const struct cluster_disk *p = disk_look(op->session, rec->disks[i]);
 
 		if (!p->known || !p->peak || !p->scale_ppm)
 			return 0;
@@ -31,12 +31,8 @@ static uint32_t nodes_count(const struct ddio_op *op)
 	uint64_t mark = ++s->mark;
 	uint32_t i, n = 0;
 
-	for (i = 0; i < op->file->rec.ndisks; i++) {
-		struct cluster_node *node = &s->nodes[s->disks[op->file->rec.disks[i]].node];
-
-		n += node->lanes[0]->mark != mark;
-		node->lanes[0]->mark = mark;
-	}
+	for (i = 0; i < op->file->rec.ndisks; i++)
+		n += node_visit(s, s->conf->disks[op->file->rec.disks[i]].node, mark);
 	return n;
 }
 

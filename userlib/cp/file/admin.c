@@ -113,8 +113,8 @@ static void disk_fill(struct ddio_session *s, struct ddio_disk_state *st, uint32
 	snprintf(st->name, sizeof(st->name), "%s", conf->name);
 	snprintf(st->node, sizeof(st->node), "%s", s->conf->nodes[conf->node].name);
 	st->error = a->error ? a->error : d ? 0 : -ENODEV;
-	st->peak = s->disks[disk].peak;
-	st->scale_ppm = s->disks[disk].scale_ppm;
+	st->peak = disk_look(s, disk)->peak;
+	st->scale_ppm = disk_look(s, disk)->scale_ppm;
 	if (d)
 		disk_counts(st, d);
 }

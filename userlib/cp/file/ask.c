@@ -39,7 +39,7 @@ static void ask_run(struct session_call *call)
 		ask->answer[i].ask = ask;
 		request_init(&ask->answer[i].request, ask->op, ask_got, &ask->answer[i]);
 		ask->answer[i].request.feature = ask->feature;
-		request_node(&s->nodes[i], &ask->answer[i].request);
+		request_node(s, i, &ask->answer[i].request);
 	}
 	ask_one(ask);
 }

@@ -6,21 +6,18 @@
  * server, which holds its name and its size; a sync that another one answers fails, once, unless the
  * first said when it ended that nothing was lost.
  */
+#include <errno.h>
 #include "cp/file/file.h"
 #include "cp/node/lane.h"
 
-static struct cluster_node *file_node(const struct ddio_file *file, uint32_t i)
+static const struct cluster_node *file_node(const struct ddio_file *file, uint32_t i)
 {
-	struct ddio_session *s = file->session;
-
-	return &s->nodes[s->conf->disks[file->rec.disks[i]].node];
+	return disk_node_look(file->session, file->rec.disks[i]);
 }
 
-static struct cluster_node *names_node(const struct ddio_file *file)
+static const struct cluster_node *names_node(const struct ddio_file *file)
 {
-	struct ddio_session *s = file->session;
-
-	return &s->nodes[s->conf->ns_node];
+	return names_lane(file->session)->node;
 }
 
 static void note(uint64_t *boot, const struct cluster_node *node, bool lost)
@@ -62,18 +59,18 @@ void incarnations_ask(struct request_set *set, struct ddio_file *file,
 		      void (*done)(struct request_set *set), void *arg)
 {
 	struct ddio_session *s = file->session;
-	struct lane *lane;
+	struct cluster_node *node;
 	uint32_t i;
 
 	incarnations_begin(file);
 	s->mark++;
 	request_set_begin(set, s, file->rec.name, done, arg);
 	for (i = 0; i < file->rec.ndisks; i++) {
-		lane = file_node(file, i)->lanes[0];
-		if (file->boot[i] || lane->mark == s->mark)
-			continue;
-		lane->mark = s->mark;
-		request_set_lane(set, lane, DDIO_OP_PING, NULL, 0, 0);
+		node = file->boot[i] ? NULL : node_get(s, s->conf->disks[file->rec.disks[i]].node);
+		if (!file->boot[i] && !node)
+			request_set_fail(set, -ENOMEM, "out of memory");
+		if (node && node_visit(s, node->index, s->mark))
+			request_set_lane(set, node->lanes[0], DDIO_OP_PING, NULL, 0, 0);
 	}
 	request_set_end(set);
 }

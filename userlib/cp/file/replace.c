@@ -45,22 +45,26 @@ static void replace_run(struct session_call *call)
 		if (!rc->wanted[i])
 			continue;
 		rc->left++;
-		if (s->nodes[i].lanes[0]->state != LANE_DOWN)
-			lane_fail(s->nodes[i].lanes[0], &again);
+		if (s->nodes[i] && s->nodes[i]->lanes[0]->state != LANE_DOWN)
+			lane_fail(s->nodes[i]->lanes[0], &again);
 		request_init(&rc->requests[i], DDIO_OP_PING, replace_got, rc);
-		request_node(&s->nodes[i], &rc->requests[i]);
+		request_node(s, i, &rc->requests[i]);
 	}
 	replace_one(rc);
 }
 
 static int mark(struct ddio_session *s, const char *name, bool *wanted)
 {
+	struct cluster_disk *disk;
 	uint32_t i;
 
 	for (i = 0; i < s->conf->ndisks; i++) {
 		if (strcmp(s->conf->disks[i].name, name))
 			continue;
-		s->disks[i].replace = true;
+		disk = disk_get(s, i);
+		if (!disk)
+			return session_fail(s, -ENOMEM, "replace: out of memory");
+		disk->replace = true;
 		wanted[s->conf->disks[i].node] = true;
 		return 0;
 	}
@@ -89,7 +93,8 @@ int ddio_replace(struct ddio_session *session, const char *const *disks, uint32_
 		err = call_run(session, &rc.call, replace_run);
 	session->replace_names = false;
 	for (i = 0; i < session->conf->ndisks; i++)
-		session->disks[i].replace = false;
+		if (session->disks[i])
+			session->disks[i]->replace = false;
 	free(rc.requests);
 	free(rc.wanted);
 	return err;

@@ -147,11 +147,11 @@ void size_set(struct size_job *job)
 /* Returns true if the reactor was not asked yet; of an unknown node every disk is asked. */
 static bool reactor_first(struct ddio_session *s, uint32_t disk, uint64_t mark)
 {
-	struct cluster_disk *place = &s->disks[disk];
-	struct cluster_node *node = &s->nodes[place->node];
+	const struct cluster_disk *place = disk_look(s, disk);
+	struct cluster_node *node = s->nodes[s->conf->disks[disk].node];
 	struct lane *lane;
 
-	if (!node->known || !place->known)
+	if (!node || !node->known || !place->known)
 		return true;
 	lane = node_lane(node, place->reactor);
 	if (!lane)
@@ -189,7 +189,7 @@ void file_sync_begin(struct request_set *set, struct ddio_file *file,
 		     void (*done)(struct request_set *set), void *arg)
 {
 	struct ddio_session *s = file->session;
-	struct lane *names = s->nodes[s->conf->ns_node].lanes[0];
+	struct lane *names = names_lane(s);
 	struct ddio_msg_obj obj = { .file = file->rec.ref, .disk = UINT32_MAX };
 	uint8_t buf[REQUEST_INLINE];
 	ssize_t len;

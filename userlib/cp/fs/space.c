@@ -87,7 +87,7 @@ static void space_run(struct fsc_job *job)
 	sj->left = s->conf->nnodes + 1;
 	for (i = 0; i < s->conf->nnodes; i++) {
 		request_init(&sj->node[i], DDIO_OP_STATUS, node_done, sj);
-		request_node(&s->nodes[i], &sj->node[i]);
+		request_node(s, i, &sj->node[i]);
 	}
 	fsc_ask_init(&sj->ask, &job->fs->reactor[0], DDIO_OP_FS_SPACE, NULL, 0, inodes_done);
 	sj->ask.take = inodes_take;

@@ -497,6 +497,10 @@ static int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
 
 	if (k < 0)
 		return -EPROTO;
+	if (msg->kind == FAN_KIND_WARN) {
+		warn_take(group, msg);
+		return 0;
+	}
 	if (fan_is_ended(group, msg->seq))
 		return 0;
 	if (msg->kind == FAN_KIND_LATE)
@@ -516,6 +520,10 @@ static int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 
 	if (!group->rank || msg->rank != tree_parent(group->rank))
 		return -EPROTO;
+	if (msg->kind == FAN_KIND_WARN) {
+		warn_take(group, msg);
+		return 0;
+	}
 	/* An ASK names the step's kind: it may be the first that is heard of the step. */
 	fan = fan_get(group, msg->seq, msg->kind == FAN_KIND_ASK ? msg->blame : msg->kind);
 	if (!fan)

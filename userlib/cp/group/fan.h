@@ -38,6 +38,7 @@ enum fan_kind {
 	FAN_KIND_COUNTER = 9, /* a counter is made */
 	FAN_KIND_START = 10,  /* of a transfer */
 	FAN_KIND_SMALL = 11,  /* all of a small transfer */
+	FAN_KIND_WARN = 12,   /* up and down: a transfer has failed at the sender; see fan_late.c */
 	FAN_KIND_LATE = 100,  /* up: its data are the missing ranks */
 	FAN_KIND_ASK = 101, /* down: which members are missing?  "blame" is the kind of the step */
 };
@@ -100,5 +101,11 @@ bool fan_gathered(const struct fan *fan, size_t *at, uint32_t *rank, const void 
 		  size_t *len);
 /* Returns the contributions of a kind that joins them, at rank 0, one after the other. */
 const void *fan_gathered_all(const struct fan *fan, size_t *len);
+
+/*
+ * fan_late.c: tells the neighbours in the tree, but for @but (UINT32_MAX: none), that the operation of turn @number, on which
+ * all have agreed, has failed here or there.
+ */
+void warn_neighbours(struct ddio_group *group, uint64_t number, uint32_t but);
 
 #endif /* DDIO_CP_FAN_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Steps that expire: finds out which members are missing. */
+/* Steps that expire: finds out which members are missing.  Warnings: tells that a transfer has failed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,4 +227,44 @@ int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_
 	else if (fan && fan->state == FAN_OPEN)
 		late_begin(fan);
 	return 0;
+}
+
+/*
+ * Warnings.  A transfer that all have agreed on ends for a member when every I/O processor that has something of its share
+ * has said so, and each of these is asked by one member.  If that one fails before it has asked, nobody else would hear of
+ * it: the I/O processor knows nothing, and a step at the end of a transfer waits for as long as its members live.  So who
+ * fails tells its neighbours in the tree, and they theirs; each passes it on once.  What comes after the end is dropped.
+ *
+ * A neighbour has had the verdict by then: what fails has had it from its parent, and has passed it on to its children.
+ */
+static int warn_send(struct ddio_group *group, uint64_t number, uint32_t to, uint16_t opcode)
+{
+	struct ddio_msg_fan msg = { .seq = number * STEP_NUMBERS + STEP_LAST,
+				    .kind = FAN_KIND_WARN,
+				    .status = DDIO_ST_CANCELLED,
+				    .blame = group->rank };
+
+	return fan_send(group, to, opcode, &msg);
+}
+
+/* Who cannot be told is lost, and finds that out by itself. */
+void warn_neighbours(struct ddio_group *group, uint64_t number, uint32_t but)
+{
+	uint32_t parent = tree_parent(group->rank), child;
+	unsigned int k;
+
+	if (group->rank && parent != but)
+		warn_send(group, number, parent, DDIO_OP_FAN_IN);
+	for (k = 0; (child = tree_child(group->rank, group->size, k)) != UINT32_MAX; k++)
+		if (child != but)
+			warn_send(group, number, child, DDIO_OP_FAN_OUT);
+}
+
+void warn_take(struct ddio_group *group, const struct ddio_msg_fan *msg)
+{
+	const struct group_user *const *u;
+
+	for (u = group_users(group); *u; u++)
+		if ((*u)->warned)
+			(*u)->warned(group, msg->seq / STEP_NUMBERS, msg->rank);
 }

@@ -73,6 +73,9 @@ int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_
 /* Takes an ASK. */
 void fan_late_down(struct fan *fan);
 
+/* Takes a WARN of a neighbour. */
+void warn_take(struct ddio_group *group, const struct ddio_msg_fan *msg);
+
 /* fan_text.c */
 /* Returns how the kind's contributions are joined; NULL: they are not. */
 void *(*fan_join_of(const struct fan *fan))(struct ddio_group *group, const void *gathered,

@@ -362,9 +362,10 @@ struct invitation {
 static void invite_seen(struct node_request *request, const struct reply *reply)
 {
 	struct create_call *cc = request->arg;
-	struct lane *lane = cc->call.session->nodes[0].lanes[0];
+	const struct cluster_node *node = node_look(cc->call.session, 0);
+	const struct lane *lane = node->nlanes ? node->lanes[0] : NULL;
 
-	if (!reply->status && lane->conn)
+	if (!reply->status && lane && lane->conn)
 		addr_settle(cc->own, ddio_conn_local(lane->conn));
 	if (addr_is_any(cc->own)) {
 		host_end(cc);
@@ -386,7 +387,7 @@ static void invite_run(struct session_call *call)
 		return;
 	}
 	request_init(&cc->ping, DDIO_OP_PING, invite_seen, cc);
-	request_node(&call->session->nodes[0], &cc->ping);
+	request_node(call->session, 0, &cc->ping);
 }
 
 static void uninvite_run(struct session_call *call)

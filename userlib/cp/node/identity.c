@@ -103,13 +103,6 @@ static void tell(struct node_identity *id)
 /*
  * The name space
  */
-static struct lane *names_lane(const struct node_identity *id)
-{
-	struct ddio_session *s = id->node->session;
-
-	return s->nodes[s->conf->ns_node].lanes[0];
-}
-
 static void met(struct node_request *request, const struct reply *reply)
 {
 	struct node_identity *id = request->arg;
@@ -145,7 +138,7 @@ static void mark_replaced(struct node_identity *id)
 		const struct ddio_disk_id *d = &id->disks.ids[i];
 
 		id->disks.ids[i].flags &= ~DDIO_DISK_REPLACE;
-		if (d->disk < s->conf->ndisks && s->disks[d->disk].replace)
+		if (d->disk < s->conf->ndisks && disk_look(s, d->disk)->replace)
 			id->disks.ids[i].flags |= DDIO_DISK_REPLACE;
 	}
 }
@@ -153,18 +146,17 @@ static void mark_replaced(struct node_identity *id)
 static void meet(struct node_identity *id)
 {
 	mark_replaced(id);
-	send(id, names_lane(id), DDIO_OP_FS_DISKS, met);
+	send(id, names_lane(id->node->session), DDIO_OP_FS_DISKS, met);
 }
 
 /* The lane to the name server is up. */
 static void names_up(struct node_request *request, const struct reply *reply)
 {
 	struct node_identity *id = request->arg;
-	const struct ddio_session *s = id->node->session;
 
 	if (reply->status)
 		met_reply(id, reply);
-	else if (s->nodes[s->conf->ns_node].identity->able)
+	else if (names_lane(id->node->session)->node->identity->able)
 		meet(id);
 	else
 		identity_met(id, NULL); /* it is older than that */
@@ -172,7 +164,7 @@ static void names_up(struct node_request *request, const struct reply *reply)
 
 static void start(struct node_identity *id)
 {
-	struct lane *names = names_lane(id);
+	struct lane *names = names_lane(id->node->session);
 
 	id->active = true;
 	if (names == lane_of(id) || (names->state >= LANE_MEETING && names->node->identity->able))
@@ -192,7 +184,8 @@ static bool have_met(const struct node_identity *id)
 
 		if (!(d->flags & DDIO_DISK_KNOWN) || (s->names && s->names != d->names))
 			return false;
-		if (s->replace_names || (d->disk < s->conf->ndisks && s->disks[d->disk].replace))
+		if (s->replace_names ||
+		    (d->disk < s->conf->ndisks && disk_look(s, d->disk)->replace))
 			return false;
 	}
 	return true;
@@ -204,7 +197,7 @@ static void meet_others(struct ddio_session *s)
 	uint32_t i;
 
 	for (i = 0; i < s->conf->nnodes; i++) {
-		struct node_identity *id = s->nodes[i].identity;
+		struct node_identity *id = node_look(s, i)->identity;
 
 		if (id && id->able && !id->active && lane_of(id)->state == LANE_READY &&
 		    !have_met(id))
@@ -281,10 +274,10 @@ void identity_free(struct cluster_node *node)
 
 uint64_t identity_lost(const struct ddio_session *s, uint32_t disk)
 {
-	const struct node_identity *id = s->nodes[s->disks[disk].node].identity;
+	const struct node_identity *id = disk_node_look(s, disk)->identity;
 	uint32_t i;
 
-	for (i = 0; i < id->disks.n; i++)
+	for (i = 0; id && i < id->disks.n; i++)
 		if (id->disks.ids[i].disk == disk)
 			return id->disks.ids[i].lost;
 	return 0;

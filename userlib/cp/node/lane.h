@@ -186,6 +186,26 @@ void **lane_state(struct lane *lane, const struct lane_user *user);
 		(lane)->node->session->conf->nodes[(lane)->node->index].address
 
 /*
+ * node.c: a process of a large system uses few of its nodes, so each is made at its first use
+ */
+
+/* Returns the node, with the lane to its reactor 0; NULL without memory. */
+struct cluster_node *node_get(struct ddio_session *session, uint32_t index);
+/* Returns the node to look at: of one that was not used yet, nothing is known. */
+const struct cluster_node *node_look(const struct ddio_session *session, uint32_t index);
+/* Returns the disk, or NULL without memory. */
+struct cluster_disk *disk_get(struct ddio_session *session, uint32_t disk);
+/* Returns the disk to look at: before its node has told of it, nothing is known. */
+const struct cluster_disk *disk_look(const struct ddio_session *session, uint32_t disk);
+/* Returns the disk's node to look at. */
+const struct cluster_node *disk_node_look(const struct ddio_session *session, uint32_t disk);
+/* Returns true if the walk over nodes has not visited this one yet, and notes that it has. */
+bool node_visit(struct ddio_session *session, uint32_t index, uint64_t mark);
+/* Returns the lane to reactor 0 of the name server's node, which always exists. */
+struct lane *names_lane(const struct ddio_session *session);
+void node_free(struct cluster_node *node);
+
+/*
  * nodes.c
  */
 
@@ -285,7 +305,7 @@ extern const struct lane_user route_lane_user;
 struct lane *node_lane(struct cluster_node *node, uint32_t reactor);
 void request_lane(struct lane *lane, struct node_request *request);
 /* To reactor 0 of the node. */
-void request_node(struct cluster_node *node, struct node_request *request);
+void request_node(struct ddio_session *session, uint32_t node, struct node_request *request);
 /* To the name server. */
 void request_names(struct ddio_session *session, struct node_request *request);
 /* To the reactor that owns the disk. */

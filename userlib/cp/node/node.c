@@ -1,11 +1,88 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is known of a node: its reactors, and which of them owns which disk. */
+/* A node, and what is known of it: its reactors, and which of them owns which disk. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cp/node/identity.h"
 #include "cp/node/request.h"
+
+/* Of what is not there yet. */
+static const struct cluster_node nothing_of_node;
+static const struct cluster_disk nothing_of_disk;
+
+void node_free(struct cluster_node *node)
+{
+	uint32_t k;
+
+	for (k = 0; k < node->nlanes; k++)
+		if (node->lanes[k])
+			lane_free(node->lanes[k]);
+	free(node->lanes);
+	identity_free(node);
+	free(node);
+}
+
+static struct cluster_node *node_new(struct ddio_session *s, uint32_t index)
+{
+	struct cluster_node *node = calloc(1, sizeof(*node));
+
+	if (!node)
+		return NULL;
+	node->session = s;
+	node->index = index;
+	ddio_list_init(&node->waiting);
+	if (node_lane(node, 0) && !identity_new(node))
+		return node;
+	node_free(node);
+	return NULL;
+}
+
+struct cluster_node *node_get(struct ddio_session *s, uint32_t index)
+{
+	if (!s->nodes[index])
+		s->nodes[index] = node_new(s, index);
+	return s->nodes[index];
+}
+
+const struct cluster_node *node_look(const struct ddio_session *s, uint32_t index)
+{
+	return s->nodes[index] ? s->nodes[index] : &nothing_of_node;
+}
+
+struct cluster_disk *disk_get(struct ddio_session *s, uint32_t disk)
+{
+	if (!s->disks[disk])
+		s->disks[disk] = calloc(1, sizeof(*s->disks[disk]));
+	return s->disks[disk];
+}
+
+const struct cluster_disk *disk_look(const struct ddio_session *s, uint32_t disk)
+{
+	return s->disks[disk] ? s->disks[disk] : &nothing_of_disk;
+}
+
+const struct cluster_node *disk_node_look(const struct ddio_session *s, uint32_t disk)
+{
+	return node_look(s, s->conf->disks[disk].node);
+}
+
+bool node_visit(struct ddio_session *s, uint32_t index, uint64_t mark)
+{
+	bool first = s->node_mark[index] != mark;
+
+	s->node_mark[index] = mark;
+	return first;
+}
+
+struct lane *names_lane(const struct ddio_session *s)
+{
+	return s->nodes[s->conf->ns_node]->lanes[0];
+}
+
+/*
+ * What a WELCOME says
+ */
 
 /* No node has more reactors: bounds what a WELCOME makes us allocate. */
 enum { REACTORS_MAX = 4096 };
@@ -31,27 +108,35 @@ static int welcome_check(struct lane *lane, const struct ddio_msg_welcome *w, st
 	return 0;
 }
 
-static void learn_disks(struct cluster_node *node, const struct ddio_msg_welcome *w)
+static void learn_disk(struct cluster_disk *disk, const struct ddio_welcome_disk *w)
+{
+	disk->reactor = w->reactor;
+	disk->size = w->size;
+	disk->peak = w->peak;
+	disk->scale_ppm = w->scale_ppm;
+	disk->known = true;
+}
+
+/* Return: 0 or -ENOMEM. */
+static int learn_disks(struct cluster_node *node, const struct ddio_msg_welcome *w)
 {
 	struct ddio_session *s = node->session;
 	struct cluster_disk *disk;
 	uint32_t i;
 
 	for (i = 0; i < s->conf->ndisks; i++)
-		if (s->disks[i].node == node->index)
-			s->disks[i].known = false;
+		if (s->conf->disks[i].node == node->index && s->disks[i])
+			s->disks[i]->known = false;
 	for (i = 0; i < w->ndisks; i++) {
-		if (w->disks[i].disk >= s->conf->ndisks || w->disks[i].reactor >= w->nreactors)
+		if (w->disks[i].disk >= s->conf->ndisks || w->disks[i].reactor >= w->nreactors ||
+		    s->conf->disks[w->disks[i].disk].node != node->index)
 			continue;
-		disk = &s->disks[w->disks[i].disk];
-		if (disk->node != node->index)
-			continue;
-		disk->reactor = w->disks[i].reactor;
-		disk->size = w->disks[i].size;
-		disk->peak = w->disks[i].peak;
-		disk->scale_ppm = w->disks[i].scale_ppm;
-		disk->known = true;
+		disk = disk_get(s, w->disks[i].disk);
+		if (!disk)
+			return -ENOMEM;
+		learn_disk(disk, &w->disks[i]);
 	}
+	return 0;
 }
 
 int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error *error)
@@ -72,8 +157,10 @@ int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error
 		return 0;
 	node->boot = w->boot;
 	node->nreactors = w->nreactors;
-	learn_disks(node, w);
-	return 0;
+	err = learn_disks(node, w);
+	if (err)
+		error_set(error, err, "node %s (%s): out of memory", LANE_NAMES(lane));
+	return err;
 }
 
 static void ended_note(struct ended *ended, uint64_t boot)
@@ -99,8 +186,8 @@ void lane_ended(struct lane *lane)
 	uint32_t i;
 
 	for (i = 0; i < s->conf->ndisks && lane->boot == lane->node->boot; i++) {
-		disk = &s->disks[i];
-		if (disk->known && disk->node == lane->node->index &&
+		disk = s->disks[i];
+		if (disk && disk->known && s->conf->disks[i].node == lane->node->index &&
 		    disk->reactor == lane->reactor)
 			ended_note(&disk->ended, lane->boot);
 	}
@@ -110,7 +197,7 @@ void lane_ended(struct lane *lane)
 
 bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
 {
-	return ended_has(&s->disks[disk].ended, boot);
+	return ended_has(&disk_look(s, disk)->ended, boot);
 }
 
 bool names_kept(const struct ddio_session *s, uint64_t boot)

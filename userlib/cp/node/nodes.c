@@ -6,32 +6,18 @@
 #include "cp/node/identity.h"
 #include "cp/node/request.h"
 
-static int node_init(struct ddio_session *s, uint32_t index)
-{
-	struct cluster_node *node = &s->nodes[index];
-
-	node->session = s;
-	node->index = index;
-	ddio_list_init(&node->waiting);
-	return node_lane(node, 0) ? identity_new(node) : -ENOMEM;
-}
-
 int nodes_init(struct ddio_session *s, const struct lane_user *const *users)
 {
 	uint32_t i;
-	int err = 0;
 
 	for (i = 0; users[i]; i++)
 		s->lane_users[i] = users[i];
 	s->nodes = calloc(s->conf->nnodes, sizeof(*s->nodes));
-	s->disks = calloc(s->conf->ndisks, sizeof(*s->disks));
-	if (!s->nodes || !s->disks)
+	s->disks = calloc(s->conf->ndisks + 1, sizeof(*s->disks));
+	s->node_mark = calloc(s->conf->nnodes, sizeof(*s->node_mark));
+	if (!s->nodes || !s->disks || !s->node_mark)
 		return -ENOMEM;
-	for (i = 0; i < s->conf->nnodes && !err; i++)
-		err = node_init(s, i);
-	for (i = 0; i < s->conf->ndisks; i++)
-		s->disks[i].node = s->conf->disks[i].node;
-	return err;
+	return node_get(s, s->conf->ns_node) ? 0 : -ENOMEM;
 }
 
 void lane_user_add(struct ddio_session *s, const struct lane_user *user, void *owner)
@@ -46,33 +32,39 @@ void lane_user_add(struct ddio_session *s, const struct lane_user *user, void *o
 	s->owner = owner;
 }
 
+static void node_close(struct cluster_node *node, const struct error *error)
+{
+	uint32_t k;
+
+	requests_end(&node->waiting, error);
+	for (k = 0; k < node->nlanes; k++)
+		if (node->lanes[k])
+			lane_fail(node->lanes[k], error);
+}
+
 void nodes_close(struct ddio_session *s)
 {
 	struct error error;
-	uint32_t i, k;
+	uint32_t i;
 
 	error_status(&error, DDIO_ST_CANCELLED, "the session is ending");
-	for (i = 0; i < s->conf->nnodes; i++) {
-		requests_end(&s->nodes[i].waiting, &error);
-		for (k = 0; k < s->nodes[i].nlanes; k++)
-			if (s->nodes[i].lanes[k])
-				lane_fail(s->nodes[i].lanes[k], &error);
-	}
+	for (i = 0; i < s->conf->nnodes; i++)
+		if (s->nodes[i])
+			node_close(s->nodes[i], &error);
 }
 
 void nodes_free(struct ddio_session *s)
 {
-	uint32_t i, k;
+	uint32_t i;
 
-	for (i = 0; s->nodes && i < s->conf->nnodes; i++) {
-		for (k = 0; k < s->nodes[i].nlanes; k++)
-			if (s->nodes[i].lanes[k])
-				lane_free(s->nodes[i].lanes[k]);
-		free(s->nodes[i].lanes);
-		identity_free(&s->nodes[i]);
-	}
+	for (i = 0; s->nodes && i < s->conf->nnodes; i++)
+		if (s->nodes[i])
+			node_free(s->nodes[i]);
+	for (i = 0; s->disks && i < s->conf->ndisks; i++)
+		free(s->disks[i]);
 	free(s->nodes);
 	free(s->disks);
+	free(s->node_mark);
 }
 
 static bool lane_check(struct lane *lane)
@@ -95,12 +87,15 @@ static bool lane_check(struct lane *lane)
 
 bool nodes_check(struct ddio_session *s)
 {
+	struct cluster_node *node;
 	bool owes = false;
 	uint32_t i, k;
 
-	for (i = 0; i < s->conf->nnodes; i++)
-		for (k = 0; k < s->nodes[i].nlanes; k++)
-			if (s->nodes[i].lanes[k])
-				owes |= lane_check(s->nodes[i].lanes[k]);
+	for (i = 0; i < s->conf->nnodes; i++) {
+		node = s->nodes[i];
+		for (k = 0; node && k < node->nlanes; k++)
+			if (node->lanes[k])
+				owes |= lane_check(node->lanes[k]);
+	}
 	return owes;
 }

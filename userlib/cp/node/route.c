@@ -41,14 +41,27 @@ void request_lane(struct lane *lane, struct node_request *request)
 	}
 }
 
-void request_node(struct cluster_node *node, struct node_request *request)
+static void request_no_memory(struct node_request *request)
 {
-	request_lane(node->lanes[0], request);
+	struct error error;
+
+	error_set(&error, -ENOMEM, "out of memory");
+	request_fail(request, &error);
+}
+
+void request_node(struct ddio_session *session, uint32_t index, struct node_request *request)
+{
+	struct cluster_node *node = node_get(session, index);
+
+	if (node)
+		request_lane(node->lanes[0], request);
+	else
+		request_no_memory(request);
 }
 
 void request_names(struct ddio_session *session, struct node_request *request)
 {
-	request_node(&session->nodes[session->conf->ns_node], request);
+	request_lane(names_lane(session), request);
 }
 
 static void request_no_disk(struct ddio_session *session, uint32_t disk,
@@ -58,7 +71,7 @@ static void request_no_disk(struct ddio_session *session, uint32_t disk,
 
 	if (disk < session->conf->ndisks)
 		error_status(&error, DDIO_ST_STALE, "node %s does not serve disk %s",
-			     session->conf->nodes[session->disks[disk].node].name,
+			     session->conf->nodes[session->conf->disks[disk].node].name,
 			     session->conf->disks[disk].name);
 	else
 		error_status(&error, DDIO_ST_STALE, "disk %u is not in the configuration %s", disk,
@@ -77,24 +90,24 @@ void request_disk(struct ddio_session *session, uint32_t disk, struct node_reque
 		request_no_disk(session, disk, request);
 		return;
 	}
-	node = &session->nodes[session->disks[disk].node];
-	if (!node->known) {
+	node = node_get(session, session->conf->disks[disk].node);
+	if (!node) {
+		request_no_memory(request);
+	} else if (!node->known) {
 		if (lane_up(node->lanes[0], &error)) {
 			request_fail(request, &error);
 			return;
 		}
 		request->state = REQUEST_WAITING;
 		ddio_list_add(&request->link, &node->waiting);
-	} else if (!session->disks[disk].known) {
+	} else if (!disk_look(session, disk)->known) {
 		request_no_disk(session, disk, request);
 	} else {
-		lane = node_lane(node, session->disks[disk].reactor);
-		if (lane) {
+		lane = node_lane(node, disk_look(session, disk)->reactor);
+		if (lane)
 			request_lane(lane, request);
-		} else {
-			error_set(&error, -ENOMEM, "out of memory");
-			request_fail(request, &error);
-		}
+		else
+			request_no_memory(request);
 	}
 }
 

@@ -44,10 +44,8 @@ struct ended {
  * @ended: of its node; what the disk was given in them is durable
  */
 struct cluster_disk {
-	bool replace;
-	uint32_t node;
+	bool replace, known;
 	uint32_t reactor;
-	bool known;
 	uint64_t size;
 	uint64_t peak;
 	uint64_t scale_ppm;
@@ -61,8 +59,8 @@ struct cluster_disk {
  * @key_looks: of the files of @key, which have been looked at at @key_looked; only with @own_env
  * @tls: NULL: connections are not closed to strangers
  * @timeout_ns: bound on any lack of progress
- * @nodes: as many as the configuration has
- * @disks: as many as the configuration has
+ * @nodes: as many as the configuration has, each made at its first use: see node_get(), node_look()
+ * @disks: as many as the configuration has; of those that nothing was heard of yet NULL
  * @groups: see group.h
  * @transfers: see op.h
  * @files: every open file
@@ -71,7 +69,7 @@ struct cluster_disk {
  * @names_ended: of the name server's node; what the name space was given in them is durable
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @job: its name, "": none
- * @mark: counts walks over lanes that visit each lane once
+ * @mark: counts walks over lanes, or nodes, that visit each once; @node_mark: of each node the last that visited it
  * @watchdog: runs @checks (NULL at the end) for as long as any of them finds something owed
  * @lane_users: whom lanes tell; NULL at the end
  * @owner: what the last of them, which lane_user_add() added, knows the session by
@@ -88,8 +86,8 @@ struct ddio_session {
 	struct ddio_key_look key_looks[2];
 	uint64_t key_looked;
 	uint64_t timeout_ns;
-	struct cluster_node *nodes;
-	struct cluster_disk *disks;
+	struct cluster_node **nodes;
+	struct cluster_disk **disks;
 	struct groups *groups;
 	struct transfers *transfers;
 	struct ddio_list files;
@@ -99,7 +97,7 @@ struct ddio_session {
 	struct ended names_ended;
 	uint64_t id, connects;
 	char job[DDIO_MAX_JOB + 1];
-	uint64_t mark;
+	uint64_t mark, *node_mark;
 	struct ddio_timer watchdog;
 	const session_check_fn *checks;
 	const struct lane_user *lane_users[LANE_USERS + 1];

@@ -142,6 +142,148 @@ static void where_something_is(void)
 	cp_world_end(&w);
 }
 
+/*
+ * The I/O processors are dealt out to the members: of four every fourth rank of sixteen asks one
+ */
+static void asked_by_several(struct cp_proc *p)
+{
+	bool asks = p->rank % (PROCS / NODES) == 0;
+	struct ddio_group *g;
+	struct ddio_file *f = NULL;
+	struct ddio_report r;
+	uint32_t i;
+
+	p->session->transfers->ask_alone = NODES - 1;
+	g = cp_group(p);
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	r = report_of(p, g, f, false, true);
+	check_report(&r, true);
+	/* The question for the block, the block, and the end; whoever asks a node hears of its end, too, which may be the same. */
+	CU_ASSERT_EQUAL(with_iops(&r, p->rank), 3 + (asks ? 1 + (p->rank != 0) : 0));
+	/* Of nodes that it has nothing to do with a process keeps nothing; node 0 has the names. */
+	for (i = 1; i < NODES; i++)
+		CU_ASSERT_EQUAL(p->session->nodes[i] != NULL,
+				i == p->rank % NODES || (asks && i == p->rank * NODES / PROCS));
+	CP_OK(p, ddio_group_barrier(g));
+	for (i = 0; i < NODES && !p->rank; i++)
+		CU_ASSERT_EQUAL(attached(p->w, i), PROCS / NODES + (i != 0));
+	CP_OK(p, ddio_group_barrier(g));
+	r = report_of(p, g, f, false, false);
+	check_report(&r, false);
+	CU_ASSERT_EQUAL(with_iops(&r, p->rank), 2 + (asks ? 1 + (p->rank != 0) : 0));
+	r = report_of(p, g, f, true, false);
+	check_report(&r, false);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void by_several(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS,
+						.nodes = NODES,
+						.disks = NODES,
+						.reactors = 1,
+						.block = BLOCK });
+	CU_ASSERT_EQUAL(cp_run(&w, asked_by_several, NULL), 0);
+	cp_world_end(&w);
+}
+
+/*
+ * The one that is to ask a node loses its connection with that node before it has: nobody else would hear of it from
+ * there.  Writing, all others wait for a question; none comes.
+ */
+struct cut_off {
+	uint32_t loser, node, left;
+};
+
+/* Of the run that is under way; there is one at a time. */
+static struct cut_off cut_off;
+
+static void lose_and_run(struct ddio_op *op)
+{
+	struct error error;
+
+	error_status(&error, DDIO_ST_NODE_LOST, "cut");
+	if (op->rank == cut_off.loser)
+		lane_fail(op->session->nodes[cut_off.node]->lanes[0], &error);
+	if (op->phase == PHASE_MOVING)
+		method_dd.run(op);
+}
+
+/* Has the process move data disk-directed, but lose its lane first. */
+static void lose_later(struct cp_proc *p)
+{
+	static struct mover loses;
+	static const struct mover *table[DDIO_METHOD_SMALL + 1];
+
+	loses = method_dd;
+	loses.run = lose_and_run;
+	memcpy(table, p->session->transfers->methods, sizeof(table));
+	table[DDIO_METHOD_DDS] = &loses;
+	p->session->transfers->methods = table;
+}
+
+static void asker_is_cut_off(struct cp_proc *p)
+{
+	struct ddio_array array = shares(false);
+	struct ddio_part part = { .kind = DDIO_PART_ARRAY, .array = &array };
+	uint8_t buf[BLOCK] = { 0 };
+	struct ddio_transfer t = {
+		.struct_size = sizeof(t), .method = DDIO_METHOD_DDS, .part = &part, .buf = buf
+	};
+	const struct mover *const *methods = p->session->transfers->methods;
+	struct ddio_group *g = NULL;
+	struct ddio_file *f = NULL;
+
+	p->session->transfers->ask_alone = NODES - 1;
+	CP_OK(p, ddio_group_create(p->session, p->rank, PROCS, "127.0.0.1:9000", &g));
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	lose_later(p);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_write_all(f, g, &t)), -EHOSTDOWN);
+	cut_off.left--;
+	p->session->transfers->methods = methods;
+	/* The group is as good as before. */
+	CP_OK(p, ddio_write_all(f, g, &t));
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+/* Who waits for ever is waited for so long. */
+static void await_cut_off(struct cp_proc *p)
+{
+	if (p->rank < PROCS) {
+		asker_is_cut_off(p);
+		return;
+	}
+	ddio_sim_sleep(p->env, 100 * CP_SEC);
+	if (cut_off.left) {
+		fprintf(stderr, "node %u was not asked, and %u processes wait\n", cut_off.node,
+			cut_off.left);
+		abort();
+	}
+}
+
+static void cut_off_before_it_asks(void)
+{
+	struct cp_world w;
+	uint32_t node;
+
+	for (node = 1; node < NODES; node++) {
+		cut_off = (struct cut_off){ .loser = PROCS / NODES * node,
+					    .node = node,
+					    .left = PROCS };
+		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS + 1,
+							.nodes = NODES,
+							.disks = NODES,
+							.reactors = 1,
+							.block = BLOCK });
+		CU_ASSERT_EQUAL(cp_run(&w, await_cut_off, NULL), 0);
+		cp_world_end(&w);
+	}
+}
+
 static int node_seen(void *arg, const struct ddio_node_state *st)
 {
 	(void)arg;
@@ -171,7 +313,7 @@ static void older(struct cp_proc *p)
 	/* Lanes that are up say what their nodes know. */
 	CP_OK(p, ddio_nodes(p->session, node_seen, NULL));
 	for (i = 0; i < NODES; i++)
-		p->session->nodes[i].lanes[0]->conn->features &= ~DDIO_FEATURE_NEED;
+		p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_NEED;
 	CP_OK(p, ddio_group_barrier(g));
 	if (nothing)
 		nobody_wants(p, g, f);
@@ -238,6 +380,7 @@ static void check_places(struct ddio_op *op)
 	uint32_t i, bad = 0;
 	bool *has = calloc(rec->ndisks, sizeof(*has));
 
+	dd.ask = calloc(1, rec->ndisks / 8 + 1);
 	ddio_map_bounds(op->map, &lo, &hi);
 	for (block = 0; block * size < hi; block++)
 		has[block % rec->ndisks] |=
@@ -247,6 +390,7 @@ static void check_places(struct ddio_op *op)
 	for (i = 0; i < rec->ndisks; i++)
 		bad += dd_place(dd.need, i) != has[i];
 	CU_ASSERT_EQUAL(bad, 0);
+	free(dd.ask);
 	free(dd.need);
 	free(has);
 }
@@ -275,7 +419,7 @@ static void as_the_bytes_say(void)
  */
 struct death {
 	uint64_t after;
-	uint32_t victim, failed;
+	uint32_t victim, failed, ask_alone;
 };
 
 static void dies(struct cp_proc *p)
@@ -292,6 +436,7 @@ static void dies(struct cp_proc *p)
 	struct ddio_sim_link link;
 	uint32_t i, bad = 0;
 
+	p->session->transfers->ask_alone = d->ask_alone;
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	CP_OK(p, ddio_group_barrier(g));
 	ddio_sim_link_default(&link);
@@ -314,10 +459,10 @@ static void dies(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
-static void deaths_of(uint32_t victim)
+static void deaths_of(uint32_t victim, uint32_t ask_alone)
 {
 	uint64_t step = 16 * ut_stride(4);
-	struct death d = { .after = 1, .victim = victim, .failed = 1 };
+	struct death d = { .after = 1, .victim = victim, .failed = 1, .ask_alone = ask_alone };
 	uint32_t runs = 0;
 	struct cp_world w;
 
@@ -340,22 +485,30 @@ static void deaths_of(uint32_t victim)
 
 static void a_member_dies_at_every_message(void)
 {
-	deaths_of(5);
+	deaths_of(5, NODES);
 }
 
 static void rank_0_dies_at_every_message(void)
 {
-	deaths_of(0);
+	deaths_of(0, NODES);
+}
+
+static void an_asker_dies_at_every_message(void)
+{
+	deaths_of(4, 1);
 }
 
 int main(void)
 {
 	static const struct ut_case cases[] = {
 		{ "members attach where they have something", where_something_is },
+		{ "asked by several", by_several },
+		{ "cut off before it asks", cut_off_before_it_asks },
 		{ "nodes of an earlier release", of_an_earlier_release },
 		{ "places are as the bytes say", as_the_bytes_say },
 		{ "a member dies at every message", a_member_dies_at_every_message },
 		{ "rank 0 dies at every message", rank_0_dies_at_every_message },
+		{ "one of those who ask dies at every message", an_asker_dies_at_every_message },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "attaching by need", cases } };

@@ -82,7 +82,9 @@ static uint64_t told(const struct cp_proc *p)
 	uint32_t i;
 
 	for (i = 0; i < p->w->p.nodes; i++) {
-		asked = *lane_state(p->session->nodes[i].lanes[0], &dd_spread_lane_user);
+		asked = p->session->nodes[i]
+				? *lane_state(p->session->nodes[i]->lanes[0], &dd_spread_lane_user)
+				: NULL;
 		bytes += asked ? asked->sent : 0;
 	}
 	return bytes;
@@ -292,8 +294,8 @@ static void old_node(struct cp_proc *p)
 	begin(&x, p);
 	cells_deal(x.c, 4, p->rank, 4, false);
 	cells_move(p, &x, 4, DDIO_METHOD_DD); /* all are connected */
-	if (p->session->nodes[1].lanes[0]->conn)
-		p->session->nodes[1].lanes[0]->conn->features &= ~DDIO_FEATURE_SPREAD;
+	if (p->session->nodes[1] && p->session->nodes[1]->lanes[0]->conn)
+		p->session->nodes[1]->lanes[0]->conn->features &= ~DDIO_FEATURE_SPREAD;
 	for (i = 0; i < x.c->n; i++) {
 		uint64_t lo = x.c->list[i].offset / BLOCK,
 			 hi = (x.c->list[i].offset + CELL - 1) / BLOCK;
@@ -325,7 +327,7 @@ static struct spread_counts {
 
 static uint64_t asked(const struct cp_proc *p)
 {
-	const struct dd_asked *x = *lane_state(p->session->nodes[0].lanes[0], &dd_start_lane_user);
+	const struct dd_asked *x = *lane_state(p->session->nodes[0]->lanes[0], &dd_start_lane_user);
 
 	return x ? x->sent : 0;
 }

@@ -81,8 +81,7 @@ static void earlier_name_server(void)
 	CU_ASSERT(m->r.len == 1 && last->cookie > 1);
 	for (i = 0; i < FS_REACTORS; i++)
 		for (n = 0; n < m->session[i]->conf->nnodes; n++) {
-			lane = m->session[i]->nodes[n].lanes ? m->session[i]->nodes[n].lanes[0]
-							     : NULL;
+			lane = m->session[i]->nodes[n] ? m->session[i]->nodes[n]->lanes[0] : NULL;
 			if (lane && lane->conn)
 				lane->conn->features &= ~DDIO_FEATURE_LAST;
 		}

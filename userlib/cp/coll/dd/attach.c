@@ -69,11 +69,15 @@ static void job_end(struct attach_job *job)
 	job->done(job);
 }
 
-static struct cluster_node *job_node(const struct attach_job *job, uint32_t i)
+static uint32_t job_node(const struct attach_job *job, uint32_t i)
 {
-	struct ddio_session *s = job->group->session;
+	return job->group->session->conf->disks[job->rec->disks[i]].node;
+}
 
-	return &s->nodes[s->disks[job->rec->disks[i]].node];
+/* Returns the lane to reactor 0 of the node, which the first step has made. */
+static struct lane *job_first(const struct attach_job *job, uint32_t i)
+{
+	return job->group->session->nodes[job_node(job, i)]->lanes[0];
 }
 
 static bool job_wants(const struct attach_job *job, uint32_t i)
@@ -98,9 +102,12 @@ static bool need_known(const struct attach_job *job)
 	uint32_t probe = job_probe(job), i;
 
 	for (i = 0; i < job->rec->ndisks; i++) {
-		const struct lane *lane = job_node(job, i)->lanes[0];
+		const struct lane *lane;
 
-		if ((job_wants(job, i) || i == probe) && lane->state == LANE_READY &&
+		if (!job_wants(job, i) && i != probe)
+			continue;
+		lane = job_first(job, i);
+		if (lane->state == LANE_READY &&
 		    !(ddio_conn_features(lane->conn) & DDIO_FEATURE_NEED))
 			return false;
 	}
@@ -182,20 +189,20 @@ static int lanes_collect(struct attach_job *job)
 	s->mark++;
 	for (i = 0; i < job->rec->ndisks; i++)
 		if (job_wants(job, i))
-			lane_collect(job, job_node(job, i)->lanes[0]);
+			lane_collect(job, job_first(job, i));
 	job->nnodes = job->nlanes;
 	for (i = 0; i < job->rec->ndisks; i++) {
-		struct cluster_disk *disk = &s->disks[job->rec->disks[i]];
+		const struct cluster_disk *disk = disk_look(s, job->rec->disks[i]);
 
 		if (!job_wants(job, i))
 			continue;
 		if (!disk->known) {
 			error_status(&job->error, DDIO_ST_STALE, "node %s does not serve disk %s",
-				     s->conf->nodes[disk->node].name,
+				     s->conf->nodes[job_node(job, i)].name,
 				     s->conf->disks[job->rec->disks[i]].name);
 			return -ESTALE;
 		}
-		lane = node_lane(job_node(job, i), disk->reactor);
+		lane = node_lane(s->nodes[job_node(job, i)], disk->reactor);
 		if (!lane) {
 			error_set(&job->error, -ENOMEM, "out of memory");
 			return -ENOMEM;
@@ -210,7 +217,7 @@ static void nodes_known(struct request_set *set)
 	struct attach_job *job = set->arg;
 
 	job->error = set->error;
-	if (job->places && !job->error.status && !need_known(job)) {
+	if (!job->error.status && job->places && !need_known(job)) {
 		job->places = NULL;
 		attach_begin(job);
 		return;
@@ -239,13 +246,15 @@ void attach_begin(struct attach_job *job)
 	error_clear(&job->error);
 	request_set_begin(&job->set, s, "reach the I/O processors", nodes_known, job);
 	for (i = 0; i < job->rec->ndisks; i++) {
-		struct cluster_node *node = job_node(job, i);
+		struct cluster_node *node;
 
-		if ((!job_wants(job, i) && i != probe) || node->known ||
-		    node->lanes[0]->mark == mark)
+		if ((!job_wants(job, i) && i != probe) || !node_visit(s, job_node(job, i), mark))
 			continue;
-		node->lanes[0]->mark = mark;
-		request_set_lane(&job->set, node->lanes[0], DDIO_OP_PING, NULL, 0, 0);
+		node = node_get(s, job_node(job, i));
+		if (!node)
+			request_set_fail(&job->set, -ENOMEM, "out of memory");
+		else if (!node->known)
+			request_set_lane(&job->set, node->lanes[0], DDIO_OP_PING, NULL, 0, 0);
 	}
 	request_set_end(&job->set);
 }

@@ -290,16 +290,22 @@ static struct dd_copy_wait *wait_next(struct lane *lane)
 	return NULL;
 }
 
-void dd_copy_go(struct ddio_session *session)
+static void node_copy_go(const struct cluster_node *node)
 {
 	struct dd_copy_wait *wait;
-	uint32_t i, r;
+	uint32_t r;
+
+	for (r = 0; r < node->nlanes; r++)
+		while (node->lanes[r] && (wait = wait_next(node->lanes[r])))
+			wait_serve(node->lanes[r], wait);
+}
+
+void dd_copy_go(struct ddio_session *session)
+{
+	uint32_t i;
 
 	for (i = 0; i < session->conf->nnodes; i++)
-		for (r = 0; r < session->nodes[i].nlanes; r++)
-			while (session->nodes[i].lanes[r] &&
-			       (wait = wait_next(session->nodes[i].lanes[r])))
-				wait_serve(session->nodes[i].lanes[r], wait);
+		node_copy_go(node_look(session, i));
 }
 
 void dd_copy_stop(struct ddio_op *op)

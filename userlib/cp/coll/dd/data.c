@@ -80,12 +80,9 @@ bool dd_block_is_here(const struct ddio_op *op, const struct lane *lane, uint64_
 		      uint32_t disk)
 {
 	const struct ddio_file_record *rec = &op->file->rec;
-	const struct cluster_disk *where;
-
-	if (rec->disks[block % rec->ndisks] != disk)
-		return false;
-	where = &op->session->disks[disk];
-	return where->node == lane->node->index && where->reactor == lane->reactor;
+	return rec->disks[block % rec->ndisks] == disk &&
+	       op->session->conf->disks[disk].node == lane->node->index &&
+	       disk_look(op->session, disk)->reactor == lane->reactor;
 }
 
 /*
@@ -354,12 +351,15 @@ static int dd_want(struct lane *lane, const void *payload, size_t len)
 
 void dd_data_go(struct ddio_session *session)
 {
+	const struct cluster_node *node;
 	uint32_t i, r;
 
-	for (i = 0; i < session->conf->nnodes; i++)
-		for (r = 0; r < session->nodes[i].nlanes; r++)
-			if (session->nodes[i].lanes[r])
-				dd_drained(session->nodes[i].lanes[r]);
+	for (i = 0; i < session->conf->nnodes; i++) {
+		node = node_look(session, i);
+		for (r = 0; r < node->nlanes; r++)
+			if (node->lanes[r])
+				dd_drained(node->lanes[r]);
+	}
 }
 
 /*

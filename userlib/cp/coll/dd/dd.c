@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The disk-directed method: one request to each I/O processor that has something, from rank 0.
+ * The disk-directed method: one request to each I/O processor that has something, from one member.
  * After that the I/O processors act.  The operation is over when each reactor
  * with disks of the file has said so and every byte has been moved, exactly
  * once.
@@ -61,13 +61,12 @@ static void dd_prepare(struct ddio_op *op)
 		return;
 	}
 	dd->op = op;
-	if (dd_need(dd)) {
+	if (dd_ask(dd) || dd_need(dd)) {
 		error_set(&op->failed, -ENOMEM, "out of memory");
 		op_prepared(op);
 		return;
 	}
-	if (!dd_asks(op))
-		dd->attach.places = dd->need;
+	dd->attach.places = dd->need;
 	dd->attach.group = op->group;
 	dd->attach.rec = &op->file->rec;
 	dd->attach.done = dd_attached;
@@ -91,6 +90,12 @@ static void dd_run(struct ddio_op *op)
 		return;
 	}
 	dd_reach_only(dd);
+	error_clear(&error);
+	/* Rank 0 did before it told the others. */
+	if (op->rank && dd_launch(op, &error)) {
+		op_fail(op, &error);
+		return;
+	}
 	dd_check_end(op);
 	/* A block that cannot be sent ends the operation. */
 	if (yields) {
@@ -153,6 +158,7 @@ static void dd_free(struct ddio_op *op)
 		dd_lane_unbusy(&dd->lanes[i]);
 	dd_join_end(dd);
 	blockset_free(&dd->seen);
+	free(dd->ask);
 	free(dd->need);
 	free(dd->spread);
 	free(dd->membership);

@@ -88,7 +88,7 @@ static int done_take(struct ddio_op *op, struct dd_lane *dl, const struct ddio_m
 	dd->moved += done->scattered;
 	op->report.bytes_scattered += done->scattered;
 	op->messages++;
-	if (dd_asks(op))
+	if (dl->own)
 		tally_add(&op->tally, done);
 	dd_check_end(op);
 	return 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which disks of the file have something of this process's share, by their place in the stripe.
+ * Which disks of the file have something of this process's share, by their place in the stripe, or are to be asked by it.
  *
  * What is at a constant distance comes back to the same bytes of the same disks after a while, so a level of a
  * run is followed only until then.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cp/coll/dd/priv.h"
 
 /**
@@ -71,13 +72,18 @@ int dd_need(struct dd *dd)
 {
 	const struct ddio_op *op = dd->op;
 	struct need_walk w = { .block = op->file->rec.ref.block, .n = op->file->rec.ndisks };
+	uint32_t i;
 
-	w.left = w.n;
 	free(dd->need);
-	dd->need = calloc(w.n / 8 + 1, 1);
+	dd->need = malloc(w.n / 8 + 1);
 	if (!dd->need)
 		return -ENOMEM;
+	memcpy(dd->need, dd->ask, w.n / 8 + 1);
 	w.bits = dd->need;
+	for (i = 0; i < w.n; i++)
+		w.left += !dd_place(dd->need, i);
+	if (!w.left)
+		return 0;
 	ddio_map_runs_of(op->map, op->rank, 0, DDIO_MAX_FILE, op->writing, mark_run, &w);
 	return 0;
 }

@@ -15,7 +15,8 @@
 /**
  * struct dd_lane - one reactor's part
  * @owner: it owns disks of the file, so it will say when it is done
- * @asked: its node has disks with something that anybody wants, so the node is asked; known from the verdict on
+ * @asked: its node has disks with something that anybody wants, so the node is asked; @own: if so, by this member; both
+ *	known from the verdict on
  * @busy: counted in lane->expecting
  * @done: nothing more is expected of it; @told: it has said how it ended
  * @unready: rank 0: its node has not said yet that it is ready; @ready: it has
@@ -23,19 +24,20 @@
  */
 struct dd_lane {
 	struct lane *lane;
-	bool owner, asked, busy, done, told, unready, ready, spread;
+	bool owner, asked, own, busy, done, told, unready, ready, spread;
 };
 
 /**
  * struct dd - op->priv
  * @nasked: nodes that are asked, once that is known: @reached
- * @need: places in the stripe whose disks have something of the share, a bit each; NULL: not known
+ * @ask: places in the stripe at nodes that this member asks, a bit each
+ * @need: those, and the places whose disks have something of the share
  * @left: reactors that are not done
  * @moved: bytes received, or handed out to be sent
  * @seen: blocks for which that is so
  * @sends: pieces of the user's memory that are being sent
  * @stopping: op->m->stop() was called
- * @launched: rank 0: the I/O processors may have been asked
+ * @launched: the I/O processors that this member asks may have been
  * @joining: requests to nodes before the start
  * @membership: of each node: this process's memory in the joint, else NULL
  * @may_scatter: there was such a membership
@@ -48,7 +50,7 @@ struct dd {
 	struct attach_job attach;
 	struct dd_lane *lanes;
 	uint32_t nlanes, nnodes, nasked;
-	uint8_t *need;
+	uint8_t *ask, *need;
 	uint32_t left;
 	uint64_t moved, copied;
 	struct blockset seen;
@@ -104,11 +106,11 @@ static inline bool dd_place(const uint8_t *places, uint32_t i)
 }
 
 /* reach.c */
-/* Returns true for the member that asks the I/O processors and hears from all of them. */
-bool dd_asks(const struct ddio_op *op);
+/* Finds out which I/O processors this member asks, should they have something: 0 or -ENOMEM. */
+int dd_ask(struct dd *dd);
 /* Gives the lanes of reactors that own disks at these places, or at any (NULL), the mark that is returned. */
 uint64_t dd_mark_owners(const struct dd *dd, const uint8_t *places);
-/* Finds out, once, which nodes are asked, from the bounds of what is wanted; returns their number. */
+/* Finds out, once, which nodes are asked, and by whom, from the bounds of what is wanted; returns their number. */
 uint32_t dd_reach(struct dd *dd);
 /* Has the operation wait for nobody who is not asked. */
 void dd_reach_only(struct dd *dd);
@@ -126,7 +128,7 @@ void dd_asked_forget(struct lane *lane, const struct lane_user *user);
 void dd_asked_free(void *state);
 
 /* start.c */
-/* Sends the request to every node.  Return: 0 or -errno with @error. */
+/* Sends the request to every node that this member asks.  Return: 0 or -errno with @error. */
 int dd_launch(struct ddio_op *op, struct error *error);
 /* Sends it to those that know nothing of spread descriptions, when all others are ready. */
 int dd_launch_rest(struct ddio_op *op, struct error *error);

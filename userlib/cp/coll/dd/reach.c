@@ -3,47 +3,106 @@
  * Which I/O processors a disk-directed transfer is for: those that have a block of the range from the first byte to the
  * last that anybody wants.  Every member computes the same from the verdict.
  *
- * One member asks them, and each reactor tells it that it is done; the others are told where they have something, and
- * hear of the rest when the members agree on the end.
+ * Of each one member asks it, and is told by each of its reactors that it is done; the others are told where they have
+ * something, and hear of the rest when the members agree on the end.  Few I/O processors are all asked by rank 0, before
+ * it tells the members; many are dealt out to the members, each of which asks its own when it has heard that all agree.
+ * That takes every member's knowing what all want, so it is for arrays.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include "cp/coll/dd/priv.h"
 
-bool dd_asks(const struct ddio_op *op)
+static uint32_t place_node(const struct ddio_op *op, uint32_t i)
 {
-	return !op->rank;
+	return op->session->conf->disks[op->file->rec.disks[i]].node;
 }
 
-/* Gives the lanes of reactors 0 of nodes that are asked the mark that is returned; counts them. */
-static uint64_t mark_nodes(struct dd *dd)
+/* Numbers the file's nodes by their first place in its stripe: node_mark is then @base and the number.  Returns how many. */
+static uint32_t number_nodes(const struct ddio_op *op, uint64_t *base)
+{
+	struct ddio_session *s = op->session;
+	uint32_t n = 0, i;
+
+	*base = s->mark + 1;
+	for (i = 0; i < op->file->rec.ndisks; i++)
+		if (s->node_mark[place_node(op, i)] < *base)
+			s->node_mark[place_node(op, i)] = *base + n++;
+	s->mark += n;
+	return n;
+}
+
+/* Returns the rank that asks the node of this number, of @n. */
+static uint32_t asker(const struct ddio_op *op, uint64_t number, uint32_t n)
+{
+	if (op->part_kind != DDIO_PART_ARRAY || n <= op->session->transfers->ask_alone)
+		return 0;
+	return (uint32_t)(number * op->nprocs / n);
+}
+
+int dd_ask(struct dd *dd)
 {
 	const struct ddio_op *op = dd->op;
-	struct ddio_session *s = op->session;
+	const struct ddio_session *s = op->session;
+	uint32_t n, i;
+	uint64_t base;
+
+	dd->ask = calloc(op->file->rec.ndisks / 8 + 1, 1);
+	if (!dd->ask)
+		return -ENOMEM;
+	n = number_nodes(op, &base);
+	for (i = 0; i < op->file->rec.ndisks; i++) {
+		uint64_t number = s->node_mark[place_node(op, i)] - base;
+
+		if (asker(op, number, n) == op->rank)
+			dd->ask[i / 8] |= (uint8_t)(1u << i % 8);
+	}
+	return 0;
+}
+
+/* Gives the nodes that are asked, by whomever, the mark that is returned; counts them. */
+static uint64_t mark_asked(struct dd *dd)
+{
+	const struct ddio_op *op = dd->op;
 	const struct ddio_file_record *rec = &op->file->rec;
-	uint64_t mark = ++s->mark, b = op->lo / rec->ref.block, n;
+	uint64_t mark = ++op->session->mark, b = op->lo / rec->ref.block, n;
 
 	n = op->hi > op->lo ? (op->hi - 1) / rec->ref.block - b + 1 : 0;
 	if (n > rec->ndisks)
 		n = rec->ndisks;
-	for (; n; n--, b++) {
-		struct lane *lane = s->nodes[s->disks[rec->disks[b % rec->ndisks]].node].lanes[0];
+	for (; n; n--, b++)
+		dd->nasked +=
+			node_visit(op->session, place_node(op, (uint32_t)(b % rec->ndisks)), mark);
+	return mark;
+}
 
-		dd->nasked += lane->mark != mark;
-		lane->mark = mark;
-	}
+/* Returns the mark of the nodes at the places that this member asks. */
+static uint64_t mark_own(const struct dd *dd)
+{
+	struct ddio_op *op = dd->op;
+	uint64_t mark = ++op->session->mark;
+	uint32_t i;
+
+	for (i = 0; i < op->file->rec.ndisks; i++)
+		if (dd_place(dd->ask, i))
+			node_visit(op->session, place_node(op, i), mark);
 	return mark;
 }
 
 uint32_t dd_reach(struct dd *dd)
 {
+	const uint64_t *node_mark = dd->op->session->node_mark;
 	uint64_t mark;
 	uint32_t i;
 
 	if (dd->reached)
 		return dd->nasked;
 	dd->reached = true;
-	mark = mark_nodes(dd);
+	mark = mark_asked(dd);
 	for (i = 0; i < dd->nlanes; i++)
-		dd->lanes[i].asked = dd->lanes[i].lane->node->lanes[0]->mark == mark;
+		dd->lanes[i].asked = node_mark[dd->lanes[i].lane->node->index] == mark;
+	mark = mark_own(dd);
+	for (i = 0; i < dd->nlanes; i++)
+		dd->lanes[i].own = node_mark[dd->lanes[i].lane->node->index] == mark;
 	return dd->nasked;
 }
 
@@ -55,12 +114,12 @@ uint64_t dd_mark_owners(const struct dd *dd, const uint8_t *places)
 	uint32_t i;
 
 	for (i = 0; i < rec->ndisks; i++) {
-		const struct cluster_disk *disk = &s->disks[rec->disks[i]];
-		const struct cluster_node *node = &s->nodes[disk->node];
+		uint32_t reactor = disk_look(s, rec->disks[i])->reactor;
+		const struct cluster_node *node = disk_node_look(s, rec->disks[i]);
 
-		if ((!places || dd_place(places, i)) && disk->reactor < node->nlanes &&
-		    node->lanes[disk->reactor])
-			node->lanes[disk->reactor]->mark = mark;
+		if ((!places || dd_place(places, i)) && reactor < node->nlanes &&
+		    node->lanes[reactor])
+			node->lanes[reactor]->mark = mark;
 	}
 	return mark;
 }
@@ -71,7 +130,7 @@ void dd_reach_only(struct dd *dd)
 	uint32_t i;
 
 	dd_reach(dd);
-	mark = dd_mark_owners(dd, dd_asks(dd->op) ? NULL : dd->need);
+	mark = dd_mark_owners(dd, dd->need);
 	for (i = 0; i < dd->nlanes; i++) {
 		struct dd_lane *dl = &dd->lanes[i];
 

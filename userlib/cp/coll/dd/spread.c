@@ -18,14 +18,14 @@ static bool piece_concerns(const struct ddio_op *op, const struct cluster_node *
 			   const struct ddio_extent *e)
 {
 	const struct ddio_file_record *rec = &op->file->rec;
-	struct ddio_session *s = op->session;
+	const struct ddio_conf *conf = op->session->conf;
 	uint64_t b = e->offset / rec->ref.block, n;
 
 	n = (e->offset + e->len - 1) / rec->ref.block - b + 1;
 	if (n > rec->ndisks)
 		n = rec->ndisks;
 	for (; n; n--, b++)
-		if (s->disks[rec->disks[b % rec->ndisks]].node == node->index)
+		if (conf->disks[rec->disks[b % rec->ndisks]].node == node->index)
 			return true;
 	return false;
 }

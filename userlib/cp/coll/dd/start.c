@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The request of a disk-directed transfer, from rank 0 to every node. */
+/* The request of a disk-directed transfer, to the nodes that this member asks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,7 +220,7 @@ static int nodes_ask(struct ddio_op *op, bool spread, struct error *error)
 	for (i = 0; i < dd->nnodes && !err; i++) {
 		struct dd_lane *dl = &dd->lanes[i];
 
-		if (!dl->asked || (op->crowd.hi && knows_spread(dl->lane) != spread))
+		if (!dl->asked || !dl->own || (op->crowd.hi && knows_spread(dl->lane) != spread))
 			continue;
 		err = start_send(dl->lane, op->turn.number, start);
 		if (err)
@@ -244,6 +244,16 @@ int dd_launch_rest(struct ddio_op *op, struct error *error)
 	return 0;
 }
 
+/* Returns how many nodes this member is to ask. */
+static uint32_t own_count(const struct dd *dd)
+{
+	uint32_t n = 0, i;
+
+	for (i = 0; i < dd->nnodes; i++)
+		n += dd->lanes[i].asked && dd->lanes[i].own;
+	return n;
+}
+
 int dd_launch(struct ddio_op *op, struct error *error)
 {
 	struct dd *dd = op->priv;
@@ -254,8 +264,9 @@ int dd_launch(struct ddio_op *op, struct error *error)
 		*error = op->failed;
 		return op->failed.err;
 	}
-	/* Nothing is wanted: no node is asked. */
-	n = dd_reach(dd);
+	/* Nothing is wanted of those: no node is asked. */
+	dd_reach(dd);
+	n = own_count(dd);
 	if (!n)
 		return 0;
 	err = nodes_able(op, error);

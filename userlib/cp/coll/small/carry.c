@@ -84,9 +84,7 @@ int small_gather(struct small_op *sm)
  */
 static const struct cluster_node *stripe_node(const struct ddio_file *file, uint32_t i)
 {
-	const struct ddio_session *s = file->session;
-
-	return &s->nodes[s->conf->disks[file->rec.disks[i]].node];
+	return disk_node_look(file->session, file->rec.disks[i]);
 }
 
 uint64_t *small_boots(const struct ddio_file *file)
@@ -153,7 +151,6 @@ static size_t entries_put(const struct small_op *sm, uint8_t *p, void **msg)
 uint8_t *small_verdict_put(const struct small_op *sm, size_t *len)
 {
 	const struct ddio_op *op = sm->op;
-	const struct ddio_session *s = op->session;
 	void **msg = calloc(op->nprocs, sizeof(*msg));
 	uint32_t first = 0, n = op->writing ? disks_reached(op, &first) : 0;
 	uint8_t *buf, *p;
@@ -163,7 +160,7 @@ uint8_t *small_verdict_put(const struct small_op *sm, size_t *len)
 	buf = msg ? malloc(*len) : NULL;
 	if (buf) {
 		bytes_put64(buf, op->file_size);
-		bytes_put64(buf + 8, s->nodes[s->conf->ns_node].boot);
+		bytes_put64(buf + 8, names_lane(op->session)->node->boot);
 		p = boots_put(sm, buf + 16, n, first);
 		if (!op->writing)
 			entries_put(sm, p, msg);

@@ -80,11 +80,12 @@ static void sync_names_done(struct fsc_ask *ask)
 	sync_end(sj);
 }
 
+/* NULL: it was never used. */
 static struct cluster_node *holder_node(const struct fsc_inode *inode, uint32_t i)
 {
 	struct ddio_session *s = inode->r->session;
 
-	return &s->nodes[s->conf->disks[inode->rec.disks[i]].node];
+	return s->nodes[s->conf->disks[inode->rec.disks[i]].node];
 }
 
 /* The sync failed: what it was to make durable is still due. */
@@ -105,12 +106,15 @@ static void answers_note(const struct sync_job *sj)
 	uint64_t boot;
 	uint32_t i;
 
-	for (i = 0; i < set->n; i++)
-		holder_node(sj->inode, i)->answered = 0;
+	for (i = 0; i < set->n; i++) {
+		node = holder_node(sj->inode, i);
+		if (node)
+			node->answered = 0;
+	}
 	for (i = 0; i < set->n; i++) {
 		node = holder_node(sj->inode, i);
 		boot = set->req[i].request.boot;
-		if (boot && node->answered != boot)
+		if (node && boot && node->answered != boot)
 			node->answered = node->answered ? UINT64_MAX : boot;
 	}
 }
@@ -118,13 +122,13 @@ static void answers_note(const struct sync_job *sj)
 static void losses_check(struct sync_job *sj)
 {
 	struct fsc_inode *inode = sj->inode;
-	struct cluster_node *node;
+	const struct cluster_node *node;
 	uint32_t i;
 
 	answers_note(sj);
 	for (i = 0; i < inode->rec.ndisks; i++) {
 		node = holder_node(inode, i);
-		if (!sj->holder[i] || node->answered == sj->holder[i] ||
+		if (!sj->holder[i] || !node || node->answered == sj->holder[i] ||
 		    disk_kept(inode->r->session, inode->rec.disks[i], sj->holder[i]))
 			continue;
 		inode->losses++;
@@ -177,11 +181,11 @@ static void sync_disks_done(struct fsc_set *set)
 /* True unless a request has gone to the disk's reactor already: one serves all of its disks. */
 static bool reactor_first(struct ddio_session *s, uint32_t disk)
 {
-	const struct cluster_disk *place = &s->disks[disk];
-	struct cluster_node *node = &s->nodes[place->node];
+	const struct cluster_disk *place = disk_look(s, disk);
+	struct cluster_node *node = s->nodes[s->conf->disks[disk].node];
 	struct lane *lane;
 
-	lane = node->known && place->known ? node_lane(node, place->reactor) : NULL;
+	lane = node && node->known && place->known ? node_lane(node, place->reactor) : NULL;
 	if (!lane)
 		return true;
 	if (lane->mark == s->mark)

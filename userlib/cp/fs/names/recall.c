@@ -2,13 +2,6 @@
 /* FS_RECALL: a request that the name server answers when it wants leases back. */
 #include "cp/fs/names/recall.h"
 
-static struct lane *names_lane(const struct ddio_fs *fs)
-{
-	const struct ddio_session *s = fs->reactor[0].session;
-
-	return s->nodes[s->conf->ns_node].lanes[0];
-}
-
 static void recall_answered(struct node_request *request, const struct reply *reply)
 {
 	struct ddio_fs *fs = request->arg;
@@ -34,7 +27,7 @@ static void recall_answered(struct node_request *request, const struct reply *re
 void fsc_recall_listen(struct ddio_fs *fs)
 {
 	struct fsc_names *names = fs->names;
-	const struct lane *lane = names_lane(fs);
+	const struct lane *lane = names_lane(fs->reactor[0].session);
 
 	if (names->listening || names->state != FSC_READY || !lane->conn)
 		return;
