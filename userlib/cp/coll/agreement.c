@@ -19,18 +19,33 @@
 /* Bytes: of what is always there; of a claim. */
 enum { VERDICT = 24, CLAIM = 20 };
 
+/* Families that are told in so many times fewer entries than their members have are not spread. */
+#define SPREAD_SAVES 4
+
 /* Bounds the claims, so that the message has room for the rest. */
 #define VERDICT_MAX (DDIO_MAX_PAYLOAD / 2)
 
 /*
  * All members' descriptions
  */
+/* Returns true if members are worth spreading: as families they would be told once, and not by each. */
+static bool crowd_differs(const struct ddio_crowd *crowd)
+{
+	uint64_t entries = 0;
+	uint32_t k;
+
+	for (k = 0; k < crowd->n; k++)
+		entries += crowd->kin[k].part->n;
+	return crowd->n > 1 && entries > crowd->entries / SPREAD_SAVES;
+}
+
 /* Has the members spread what is longer than @most.  Returns how long it is now, or a negative errno. */
 static ssize_t crowd_shorten(struct ddio_crowd *crowd, uint64_t most)
 {
 	ssize_t n = ddio_put_crowd(NULL, 0, crowd);
 
-	if (n <= (ssize_t)most || !(crowd->spread & DDIO_CROWD_MAY) || !crowd->hi)
+	if (n <= (ssize_t)most || !(crowd->spread & DDIO_CROWD_MAY) || !crowd->hi ||
+	    !crowd_differs(crowd))
 		return n;
 	ddio_crowd_spread(crowd);
 	return ddio_put_crowd(NULL, 0, crowd);

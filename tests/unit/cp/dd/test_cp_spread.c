@@ -4,6 +4,7 @@
  * to rank 0.
  */
 #define CP_PROCS 4096
+#include <stdlib.h>
 #include "base/rand.h"
 #include "conn/conn_priv.h"
 #include "cp/coll/dd/priv.h"
@@ -317,110 +318,163 @@ static void test_old_node(void)
 }
 
 /*
- * What comes to rank 0, goes from there to each node, and is told by members, of descriptions that follow no rule.
+ * What comes to rank 0, goes from there to a node, and is told to it by members, of descriptions that follow no rule; and how
+ * long the call takes.  MEMBERS=4096 in the environment has as many.
  */
-enum { PIECES = 100, PIECE = 8 };
+enum { PIECE = 8, NODES = 4 };
 
-static struct spread_counts {
-	uint64_t gathered, asked, told, most, repeated;
-} counted;
+struct spread_counts {
+	uint32_t procs, pieces;
+	bool spread;
+	uint64_t gathered, asked, told, most, repeated, us;
+};
 
-static uint64_t asked(const struct cp_proc *p)
+/* Bytes that this process asked node 0 for, or told it. */
+static uint64_t sent_to(const struct cp_proc *p, const struct lane_user *user)
 {
-	const struct dd_asked *x = *lane_state(p->session->nodes[0]->lanes[0], &dd_start_lane_user);
+	const struct dd_asked *x = *lane_state(p->session->nodes[0]->lanes[0], user);
 
 	return x ? x->sent : 0;
 }
 
-static void counts(struct cp_proc *p)
+/* Of each row of pieces each member has one, by numbers drawn for the row; they are a power of two. */
+static void pieces_deal(struct ddio_extent *list, const struct cp_proc *p, uint32_t pieces)
 {
-	struct ddio_extent list[PIECES];
-	const struct ddio_part part = { .kind = DDIO_PART_LIST, .n = PIECES, .list = list };
-	uint8_t buf[PIECES * PIECE];
-	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part, .buf = buf };
-	uint64_t procs = p->w->p.procs, i, gathered, before, sent;
-	struct ddio_group *g = cp_group(p);
-	struct ddio_file *f = NULL;
+	uint64_t procs = p->w->p.procs, i;
 
-	if (p->w->arg)
-		p->session->transfers->spread_min = UINT32_MAX;
-	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	/* Of each row of pieces each member has one, turned by a number drawn for the row. */
-	for (i = 0; i < PIECES; i++)
-		list[i] = (struct ddio_extent){
-			(i * procs + (p->rank ^ (ddio_rand_mix(i) & (procs - 1)))) * PIECE, PIECE
-		};
-	memset(buf, (int)p->rank, sizeof(buf));
-	gathered = g->gathered;
-	before = told(p);
-	sent = asked(p);
-	CP_OK(p, ddio_write_all(f, g, &t));
-	if (!p->rank)
-		counted.gathered = g->gathered - gathered;
-	if (!p->rank)
-		counted.asked = asked(p) - sent;
-	sent = told(p) - before;
-	counted.told += sent;
-	counted.most = sent > counted.most ? sent : counted.most;
-	before = told(p);
-	memset(buf, 0, sizeof(buf));
-	CP_OK(p, ddio_read_all(f, g, &t));
-	for (i = 0; i < sizeof(buf); i++)
-		if (buf[i] != (uint8_t)p->rank)
-			break;
-	CU_ASSERT_EQUAL(i, sizeof(buf));
-	sent = told(p) - before;
-	counted.repeated = sent > counted.repeated ? sent : counted.repeated;
-	ddio_close(f);
-	ddio_group_free(g);
+	for (i = 0; i < pieces; i++) {
+		uint64_t drawn = ddio_rand_mix(i + 1);
+		uint64_t mine = ((p->rank ^ drawn >> 32) * (drawn | 1)) % procs;
+
+		list[i] = (struct ddio_extent){ (i * procs + mine) * PIECE, PIECE };
+	}
 }
 
-static struct spread_counts count(uint32_t procs, bool spread)
+static void counts_write(struct cp_proc *p, struct spread_counts *c, struct ddio_file *f,
+			 struct ddio_group *g, const struct ddio_transfer *t)
 {
-	static struct cp_world w;
-	uint64_t begin;
+	uint64_t gathered = g->gathered, asked = sent_to(p, &dd_start_lane_user);
+	uint64_t before = sent_to(p, &dd_spread_lane_user), begin = ddio_env_now(p->env), sent;
 
-	memset(&counted, 0, sizeof(counted));
-	cp_world_begin(
-		&w, &(struct cp_params){ .procs = procs, .nodes = 1, .disks = 1, .block = 65536 });
-	begin = ddio_sim_elapsed(w.dw);
-	CU_ASSERT_EQUAL(cp_run(&w, counts, spread ? NULL : &counted), 0);
-	printf("# %u members, %s: to rank 0 %llu bytes, from it to the node %llu, told by all %llu, by one at most "
-	       "%llu, again %llu; %llu us\n",
-	       procs, spread ? "spread" : "through rank 0", (unsigned long long)counted.gathered,
-	       (unsigned long long)counted.asked, (unsigned long long)counted.told,
-	       (unsigned long long)counted.most, (unsigned long long)counted.repeated,
-	       (unsigned long long)(ddio_sim_elapsed(w.dw) - begin) / 1000);
+	CP_OK(p, ddio_write_all(f, g, t));
+	sent = sent_to(p, &dd_spread_lane_user) - before;
+	c->told += sent;
+	c->most = sent > c->most ? sent : c->most;
+	if (p->rank)
+		return;
+	c->us = (ddio_env_now(p->env) - begin) / 1000;
+	c->gathered = g->gathered - gathered;
+	c->asked = sent_to(p, &dd_start_lane_user) - asked;
+}
+
+static void counts(struct cp_proc *p)
+{
+	struct spread_counts *c = p->w->arg;
+	struct ddio_extent *list = calloc(c->pieces, sizeof(*list));
+	const struct ddio_part part = { .kind = DDIO_PART_LIST, .n = c->pieces, .list = list };
+	size_t len = (size_t)c->pieces * PIECE, i;
+	uint8_t *buf = malloc(len);
+	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part, .buf = buf };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	uint64_t before;
+
+	if (!c->spread)
+		p->session->transfers->spread_min = UINT32_MAX;
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	pieces_deal(list, p, c->pieces);
+	memset(buf, (int)p->rank, len);
+	CP_OK(p, ddio_group_barrier(g));
+	counts_write(p, c, f, g, &t);
+	before = sent_to(p, &dd_spread_lane_user);
+	memset(buf, 0, len);
+	CP_OK(p, ddio_read_all(f, g, &t));
+	for (i = 0; i < len && buf[i] == (uint8_t)p->rank; i++)
+		;
+	CU_ASSERT_EQUAL(i, len);
+	before = sent_to(p, &dd_spread_lane_user) - before;
+	c->repeated = before > c->repeated ? before : c->repeated;
+	ddio_close(f);
+	ddio_group_free(g);
+	free(buf);
+	free(list);
+}
+
+static struct spread_counts count(uint32_t procs, uint32_t pieces, bool spread)
+{
+	struct spread_counts c = { .procs = procs, .pieces = pieces, .spread = spread };
+	static struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){
+				   .procs = procs, .nodes = NODES, .disks = NODES, .block = 8192 });
+	CU_ASSERT_EQUAL(cp_run(&w, counts, &c), 0);
 	cp_world_end(&w);
-	return counted;
+	printf("# %u members, %u pieces each, %s: to rank 0 %llu bytes, from it to a node %llu, told to it %llu, by "
+	       "one member at most %llu, again %llu; %llu us\n",
+	       procs, pieces, spread ? "spread" : "through rank 0", (unsigned long long)c.gathered,
+	       (unsigned long long)c.asked, (unsigned long long)c.told, (unsigned long long)c.most,
+	       (unsigned long long)c.repeated, (unsigned long long)c.us);
+	return c;
+}
+
+static void count_both(uint32_t procs, uint32_t pieces)
+{
+	struct spread_counts before = count(procs, pieces, false), now = count(procs, pieces, true);
+	uint64_t all = (uint64_t)procs * pieces;
+
+	CU_ASSERT(!before.told && before.gathered > all && before.asked > all);
+	/* One child of rank 0 has nobody below it, and the others send little. */
+	CU_ASSERT(now.gathered < before.gathered / 2 && now.asked < before.asked / 100);
+	CU_ASSERT(NODES * now.told > all && now.most < 8 * pieces);
+	CU_ASSERT(now.repeated < 64 || now.most > DDIO_PAST_BYTES);
+}
+
+/* Long descriptions that differ by a shift, but for the last rank's: they are told once, but for those around it. */
+static void alike(struct cp_proc *p)
+{
+	enum { LONG = 20 };
+	struct spread_world x;
+	uint64_t i;
+
+	begin(&x, p);
+	p->session->transfers->spread_min = 16;
+	for (i = 0; i < LONG; i++)
+		x.c->list[i] =
+			(struct ddio_extent){ (i * i * p->w->p.procs + p->rank) * CELL, CELL };
+	x.c->n = LONG - (p->rank == p->w->p.procs - 1);
+	x.c->part = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = x.c->n, .list = x.c->list };
+	x.c->t = (struct ddio_transfer){ .struct_size = sizeof(x.c->t),
+					 .part = &x.c->part,
+					 .buf = x.c->buf };
+	cells_move(p, &x, 3, DDIO_METHOD_DDS);
+	CU_ASSERT_EQUAL(told(p) > 0, p->rank >= p->w->p.procs - 4);
+	end(&x);
+}
+
+static void test_alike(void)
+{
+	run(alike, &(struct cp_params){ .procs = 16, .nodes = 3, .disks = 6, .block = BLOCK });
 }
 
 static void test_counts(void)
 {
-	uint32_t many = ut_rounds(30) < 30 ? 256 : 4096;
-	struct spread_counts few = count(4, true), before, now;
+	const char *members = getenv("MEMBERS");
+	uint32_t many = members ? (uint32_t)atoi(members) : ut_rounds(30) < 30 ? 128 : 512;
+	struct spread_counts few = count(4, 100, true);
 
 	/* What is short goes through rank 0. */
 	CU_ASSERT(few.gathered && !few.told);
-	before = count(many, false);
-	now = count(many, true);
-	CU_ASSERT(!before.told && before.gathered > many * PIECES);
-	CU_ASSERT(now.told > many * PIECES && now.most < 16 * PIECES);
-	CU_ASSERT(now.gathered < 256u << 10);
-	CU_ASSERT(now.gathered < before.gathered / 4 && now.asked < before.asked / 100);
-	CU_ASSERT(now.repeated < 64);
+	count_both(4, 20000);
+	count_both(many, 51200 / many + 100);
 }
 
 int main(void)
 {
 	static const struct ut_case cases[] = {
-		{ "moves", test_moves },
-		{ "mixed", test_mixed },
-		{ "overlaps", test_overlaps },
-		{ "beyond the end", test_beyond },
-		{ "an old node", test_old_node },
-		{ "counts", test_counts },
-		{ NULL, NULL },
+		{ "moves", test_moves },	  { "mixed", test_mixed },
+		{ "overlaps", test_overlaps },	  { "beyond the end", test_beyond },
+		{ "an old node", test_old_node }, { "alike", test_alike },
+		{ "counts", test_counts },	  { NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "spread", cases } };
 
