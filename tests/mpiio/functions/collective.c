@@ -417,6 +417,25 @@ static void cells_fill(unsigned char *buf, int rank, int cells, int cell)
 			tst_fill(buf + (size_t)cell * k++, cell, 33, (uint64_t)i * cell);
 }
 
+/* All write those of rank 0, each with bytes of its own: each cell is one rank's. */
+static void irregular_over(MPI_File fh, int cells, int cell, unsigned char *buf,
+			   unsigned char *want)
+{
+	MPI_Datatype type;
+	int i, n, bad = 0;
+
+	type = cells_of(0, cells, cell, &n);
+	memset(buf, 'a' + tst.rank, (size_t)n * cell);
+	OK(MPI_File_set_view(fh, 1000, MPI_BYTE, type, "native", MPI_INFO_NULL));
+	OK(MPI_File_write_at_all(fh, 0, buf, n * cell, MPI_BYTE, MPI_STATUS_IGNORE));
+	tst_sync(fh);
+	OK(MPI_File_read_at_all(fh, 0, want, n * cell, MPI_BYTE, MPI_STATUS_IGNORE));
+	for (i = 0; i < n * cell; i++)
+		bad += want[i] < 'a' || want[i] >= 'a' + tst.size || want[i] != want[i - i % cell];
+	CHECK(!bad, "%d bytes of cells that all have written are wrong", bad);
+	MPI_Type_free(&type);
+}
+
 /* Cells that follow no rule, so many that no rank should have to know all of them; those of another are read. */
 static void irregular(void)
 {
@@ -448,6 +467,8 @@ static void irregular(void)
 	cells_fill(want, tst.rank, cells, CELL);
 	OK(MPI_File_read_at_all(fh, 0, buf, n * CELL, MPI_BYTE, &status));
 	CHECK(!memcmp(buf, want, (size_t)n * CELL), "cells are not what was written last");
+	/* All write the same cells: what was refused by some node was written by none, and is written in an order. */
+	irregular_over(fh, cells, CELL, buf, want);
 	tst_close(&fh);
 out:
 	MPI_Type_free(&mine);
