@@ -209,6 +209,22 @@ reloaded() {
 	launch "build/tests/mpiio/$mpi/reloaded" "$library" "ddio:reloaded.$mpi" >"$dir/said" 2>&1 &&
 		grep -qx reloaded "$dir/said" || { cat "$dir/said"; return 1; }
 }
+# More than 2^31 bytes in one call, on disks in memory, where there is enough of it.
+huge() {
+	local mpi=$1 others=$DDIO_CONF N=1 PRELOAD=$library BOUND=$((30 * DDIO_PATIENCE)) rc
+	start_cluster huge --iops 2 --disks 2 --engine mem --disk-size 2G || return
+	launch "build/tests/mpiio/$mpi/huge" ddio:huge >"$dir/said" 2>&1 && grep -qx huge "$dir/said"
+	rc=$?
+	stop_cluster huge
+	export DDIO_CONF=$others
+	[ $rc = 0 ] || { cat "$dir/said"; return 1; }
+}
+if [ ! -x build/tests/mpiio/mpich/huge ] || [ "$(awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)" -lt 12 ]; then
+	skipped=$((skipped + 1))
+	echo "skipped: transfers of more than 2^31 bytes want MPICH, and 12 GB of memory"
+else
+	check "mpich, transfers of more than 2^31 bytes" huge mpich
+fi
 for mpi in mpich openmpi; do
 	[ -x "build/tests/mpiio/$mpi/restarted" ] || continue
 	check "$mpi, the nodes are stopped and started between two calls" restarted $mpi stop

@@ -16,7 +16,7 @@ mpiio_pc = $(patsubst $(2)=%,%,$(filter $(2)=%,$(MPIIO_PC_$(1))))
 mpiio_libs = $(foreach l,$(MPIIO_PC_$(1)),$(if $(shell pkg-config --exists $(lastword $(subst =, ,$(l))) && \
 	echo yes),$(firstword $(subst =, ,$(l)))))
 mpiio_fortran = $(if $(shell command -v mpif90.$(1) >/dev/null && command -v gfortran),$(MPIIO_FORTRAN))
-mpiio_programs = functions random_views patterns starved killed killed_open restarted reloaded wait leaves darray speed $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1))
+mpiio_programs = functions random_views patterns starved killed killed_open restarted reloaded huge wait leaves darray speed $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1))
 # MPICH's MPI_STATUSES_IGNORE is an array of nothing to gcc.
 MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.
 # What it stands before is called by libraries.
@@ -51,9 +51,10 @@ $(MPIIO_O)/$(1)/leaves: tests/mpiio/leaves.c
 $(MPIIO_O)/$(1)/killed_open: tests/mpiio/killed_open.c
 $(MPIIO_O)/$(1)/restarted: tests/mpiio/restarted.c
 $(MPIIO_O)/$(1)/reloaded: tests/mpiio/reloaded.c
+$(MPIIO_O)/$(1)/huge: tests/mpiio/huge.c
 $(MPIIO_O)/$(1)/wait: tests/mpiio/wait.c
 $(MPIIO_O)/$(1)/darray $(MPIIO_O)/$(1)/speed $(MPIIO_O)/$(1)/killed $(MPIIO_O)/$(1)/killed_open \
-		$(MPIIO_O)/$(1)/restarted $(MPIIO_O)/$(1)/reloaded \
+		$(MPIIO_O)/$(1)/restarted $(MPIIO_O)/$(1)/reloaded $(MPIIO_O)/$(1)/huge \
 		$(MPIIO_O)/$(1)/leaves $(MPIIO_O)/$(1)/wait:
 	$$(call say,MPICC,$$@)
 	$$(Q)mkdir -p $$(@D)
