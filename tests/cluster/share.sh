@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
 # Buffers shared by the I/O processors and the processes of one machine: every pattern moves the same bytes with them as by
-# TCP, what was moved which way is said, and whoever dies or stops in the middle holds up nobody.  What a hostile member can do
-# is test_coll_share's and test_shared's.
+# TCP, what was moved which way is said, and whoever dies or stops in the middle holds up nobody.  A member that tampers with
+# what it was sent sees and changes nothing of another group's.  What a hostile member can say is test_coll_share's.
 . "$(dirname "$0")/lib.sh"
 crowd=$helpers/crowd
 bound=$((15000 * DDIO_PATIENCE)) # ms: timeouts below are 3 s
@@ -57,6 +57,32 @@ check "stopped: rank 2 is named" grep -q "rank 2" "$dir/out"
 whole
 "$crowd" -n 4 -s 4194304 >"$dir/out" 2>&1
 check "and what it wrote is there" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
+
+# Rank 1 of a group fills what it shares and looks for bytes of others, while an honest group writes and reads its own file.
+honest() {
+	"$crowd" -n 4 -f honest -s 2097152 "$@" >>"$dir/honest" 2>&1
+}
+honest -w
+TAMPER_AT=127.0.0.1:19473 in_time 100 "$helpers/tamper" tampered 4 20 >"$dir/tampered" 2>&1 &
+tamper=$!
+rounds=0
+while kill -0 $tamper 2>/dev/null; do
+	honest
+	honest -w
+	rounds=$((rounds + 1))
+done
+wait $tamper
+check "all processes of a group that tampers end" [ $? = 0 ]
+honest
+echo "# $(tail -1 "$dir/tampered"); $rounds rounds beside"
+read -r _ sent _ writable _ broken _ foreign _ filled <"$dir/tampered"
+check "the tamperer was sent buffers of both I/O processors for both directions" [ "${sent:-0}" = 4 ]
+check "it may write to those for writing only, and did" [ "${writable:-0}" = 2 -a "${filled:-0}" -gt 2 ]
+check "nothing that is forbidden succeeded" [ "${broken:-1}" = 0 ]
+check "it has seen no byte of another group" [ "${foreign:-1}" = 0 ]
+check "the honest group read what it wrote, each time, beside it" \
+	[ "$rounds" -ge 1 -a "$(grep -c ' ok 1' "$dir/honest")" = $((4 * (2 * rounds + 2))) ]
+check "both I/O processors live" eval '"$ddio" status >/dev/null'
 
 # With "share = no" in its configuration a process shares with nobody.
 sed '/^\[cluster\]/a share = no' "$dir/c/ddio.conf" >"$dir/no.conf"
