@@ -6,6 +6,9 @@
  *   bench_calls CONF ADDRESS PROCESSES BYTES [LATE_MS]
  *	processes of a group, each of which has an equal share of BYTES; rank 0 begins so much later than the others.
  *	Prints a line "what ms" for each, from when the last process began to when the last one ended.
+ *   bench_calls --repeat CONF ADDRESS PROCESSES BYTES write|read|barrier|dds-write|dds-read TIMES
+ *	the call so often, one right after the other, and nothing else but what leads to it; "dds-": by that method,
+ *	however small it is.
  *   bench_calls --plain FILE PROCESSES BYTES
  *	the same processes write their shares into a fresh plain file, and over it.
  *   bench_calls --touch GB
@@ -48,6 +51,7 @@ struct calls_member {
 	struct ddio_file *file;
 	struct ddio_part part;
 	struct ddio_array array;
+	uint32_t method;
 	int fd;
 };
 
@@ -120,7 +124,9 @@ static int measure(struct calls_member *m, const char *what, uint64_t late_ms,
 	return 0;
 }
 
-static const char *conf, *target;
+/* @again: what is repeated, @times; or NULL */
+static const char *conf, *target, *again;
+static uint32_t times;
 
 static int call_connect(struct calls_member *m)
 {
@@ -143,6 +149,7 @@ static struct ddio_transfer transfer(struct calls_member *m)
 {
 	return (struct ddio_transfer){ .struct_size = sizeof(struct ddio_transfer),
 				       .part = &m->part,
+				       .method = m->method,
 				       .buf = m->buf };
 }
 
@@ -189,15 +196,19 @@ static const struct calls_step further[] = {
 	{ "remove", call_remove, 1 },
 };
 
-static int of_group(struct calls_member *m, uint64_t late_ms)
+static void describe(struct calls_member *m)
 {
-	uint32_t k, i, j;
-
 	m->array = (struct ddio_array){ .elem_size = 1, .ndims = 1 };
 	m->array.dim[0].size = m->share * m->procs;
 	m->array.dim[0].dist = DDIO_BLOCK;
 	m->array.dim[0].procs = m->procs;
 	m->part = (struct ddio_part){ .kind = DDIO_PART_ARRAY, .array = &m->array };
+}
+
+static int of_group(struct calls_member *m, uint64_t late_ms)
+{
+	uint32_t k, i, j;
+
 	if (measure(m, "connect", 0, call_connect) ||
 	    measure(m, "group_create", late_ms, call_group) ||
 	    measure(m, "open_all (first)", 0, call_open) ||
@@ -210,6 +221,36 @@ static int of_group(struct calls_member *m, uint64_t late_ms)
 			for (j = 0; j < further[i].times; j++)
 				if (measure(m, further[i].what, 0, further[i].call))
 					return 1;
+	ddio_disconnect(m->session);
+	return 0;
+}
+
+static int repeat(struct calls_member *m, const char *what, uint32_t n)
+{
+	static const struct calls_step steps[] = { { "write", call_write, 0 },
+						   { "read", call_read, 0 },
+						   { "barrier", call_barrier, 0 } };
+	uint32_t k = 0, i;
+	int err;
+
+	if (!strncmp(what, "dds-", 4)) {
+		m->method = DDIO_METHOD_DDS;
+		what += 4;
+	}
+	while (k < 2 && strcmp(what, steps[k].what))
+		k++;
+	err = call_connect(m);
+	if (!err)
+		err = call_group(m);
+	if (!err)
+		err = call_open(m);
+	/* So that there is something to read. */
+	if (!err)
+		err = call_write(m);
+	for (i = 0; i < n && !err; i++)
+		err = steps[k].call(m);
+	if (err)
+		return fail(m, what, err);
 	ddio_disconnect(m->session);
 	return 0;
 }
@@ -254,6 +295,9 @@ static int member(struct calls_shared *shared, uint32_t rank, uint32_t procs, ui
 	if (!m.buf)
 		return fail(&m, "its share", -ENOMEM);
 	memset(m.buf, (int)rank + 1, m.share);
+	describe(&m);
+	if (again)
+		return repeat(&m, again, times);
 	return conf ? of_group(&m, late_ms) : of_file(&m);
 }
 
@@ -276,14 +320,24 @@ static int touch(uint64_t gb)
 int main(int argc, char **argv)
 {
 	struct calls_shared *shared;
-	uint32_t procs = argc > 3 ? (uint32_t)atoi(argv[3]) : 0, rank;
-	uint64_t bytes = argc > 4 ? strtoull(argv[4], NULL, 0) : 0;
+	uint32_t procs, rank;
+	uint64_t bytes;
 	int status, ret = 0;
 
 	if (argc == 3 && !strcmp(argv[1], "--touch"))
 		return touch(strtoull(argv[2], NULL, 0));
+	if (argc == 8 && !strcmp(argv[1], "--repeat")) {
+		again = argv[6];
+		times = (uint32_t)atoi(argv[7]);
+		argc = 5;
+		argv++;
+	}
+	procs = argc > 3 ? (uint32_t)atoi(argv[3]) : 0;
+	bytes = argc > 4 ? strtoull(argv[4], NULL, 0) : 0;
 	if (!procs || procs > PROCS_MAX || bytes < procs || argc > 6) {
 		fprintf(stderr, "usage: bench_calls CONF ADDRESS PROCESSES BYTES [LATE_MS]\n"
+				"       bench_calls --repeat CONF ADDRESS PROCESSES BYTES "
+				"write|read|barrier|dds-write|dds-read TIMES\n"
 				"       bench_calls --plain FILE PROCESSES BYTES\n"
 				"       bench_calls --touch GB\n");
 		return 2;
