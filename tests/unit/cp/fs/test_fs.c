@@ -401,6 +401,8 @@ static void removal_waits_for_names(void)
 	w.names.hold = DDIO_OP_FS_SYNC;
 	made_and_unlinked(m, 6);
 	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_UNLINK], 6);
+	/* More may come. */
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_SYNC], syncs);
 	ddio_sim_run_for(w.dw, FS_SEC);
 	CU_ASSERT_EQUAL(w.names.gone, 0);
 	CU_ASSERT_EQUAL(fs_objects(&w), 6);
@@ -408,6 +410,10 @@ static void removal_waits_for_names(void)
 	fake_let_go(&w.names);
 	ddio_sim_run_for(w.dw, FS_SEC);
 	CU_ASSERT_EQUAL(w.names.gone, 6);
+	CU_ASSERT_EQUAL(fs_objects(&w), 0);
+	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_SYNC], syncs + 1);
+	made_and_unlinked(m, 2);
+	ddio_sim_run_for(w.dw, FS_SEC);
 	CU_ASSERT_EQUAL(fs_objects(&w), 0);
 	CU_ASSERT_EQUAL(w.names.count[DDIO_OP_FS_SYNC], syncs + 2);
 	fs_world_end(&w);
@@ -424,6 +430,7 @@ static void removal_that_is_lost(void)
 	m = fs_mount(&w, 0, 0);
 	w.names.hold = DDIO_OP_FS_SYNC;
 	made_and_unlinked(m, 2);
+	ddio_sim_run_for(w.dw, FS_SEC / 10);
 	for (ino = DDIO_FS_ROOT + 1; !w.names.inode[ino].orphan; ino++)
 		;
 	w.names.inode[ino].orphan = false;

@@ -20,7 +20,8 @@
 
 #define ORPHANS_NS 60000000000ull /* between two requests for orphans */
 
-#define SYNCS_NS 50000000ull /* between two requests that the name server make names durable */
+#define SYNCS_NS \
+	50000000ull /* from the first name that was removed to the request to make that durable */
 
 enum { RUNNING_MAX = 64, QUEUED_MAX = 16384, ASK_MAX = 256 };
 
@@ -29,14 +30,13 @@ enum { RUNNING_MAX = 64, QUEUED_MAX = 16384, ASK_MAX = 256 };
  * @fresh: struct removal.link: those whose names may come back; @syncing: those that the FS_SYNC under way is for
  * @queued, @running: struct removal.link: those that may begin, and have begun
  * @nqueued: all that have not begun
- * @sync_next, @timer: when to sync again; @sync: FS_SYNC is under way
+ * @timer: when to sync next; @sync: FS_SYNC is under way
  * @next: when to ask for orphans again
  * @asking: FS_ORPHANS is under way; @missed: there are more than were queued
  */
 struct fsc_removals {
 	struct ddio_list fresh, syncing, queued, running;
 	uint32_t nrunning, nqueued;
-	uint64_t sync_next;
 	struct ddio_timer timer;
 	bool sync;
 	uint64_t next;
@@ -169,7 +169,6 @@ static void names_synced(struct fsc_ask *ask)
 	struct removal *rm, *next;
 
 	rs->sync = false;
-	rs->sync_next = ddio_env_now(fs->reactor[0].env) + SYNCS_NS;
 	ddio_list_for_each_entry_safe(rm, next, &rs->syncing, link) {
 		if (ask->error.err || rm->boot != ask->request.boot)
 			continue;
@@ -201,10 +200,15 @@ static void names_sync_begin(struct ddio_fs *fs)
 
 static void removals_due(void *arg)
 {
-	removals_sync(arg);
+	struct ddio_fs *fs = arg;
+
+	if (fsc_closing(fs))
+		removals_doubt(fs, &fs->removals->fresh);
+	else if (!fs->removals->sync && !ddio_list_empty(&fs->removals->fresh))
+		names_sync_begin(fs);
 }
 
-/* Has the name server make durable that the fresh ones have no names: at once, or a while after the last time. */
+/* Has the name server make durable that the fresh ones have no names, in a while: more may come. */
 static void removals_sync(struct ddio_fs *fs)
 {
 	struct fsc_removals *rs = fs->removals;
@@ -216,8 +220,7 @@ static void removals_sync(struct ddio_fs *fs)
 	rs->timer.arg = fs;
 	if (fsc_closing(fs))
 		removals_doubt(fs, &rs->fresh);
-	else if (ddio_env_now(env) >= rs->sync_next ||
-		 ddio_timer_arm(env, &rs->timer, rs->sync_next))
+	else if (ddio_timer_arm(env, &rs->timer, ddio_env_now(env) + SYNCS_NS))
 		names_sync_begin(fs);
 }
 
