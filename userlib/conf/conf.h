@@ -34,7 +34,7 @@ struct ddio_conf_node {
 	char *meta;	   /* directory of the records */
 	uint32_t reactors; /* 0: as many as disks, at most as many as cores */
 	uint64_t cache; /* bytes per disk, default 64 MB; DDIO_CONF_CACHE_PAPER: 8 blocks for each CP and disk */
-	uint32_t buffers;	/* block buffers of each disk in a collective, default 2 */
+	uint32_t buffers;	/* block buffers of each disk in a collective; 0: as suits it */
 	bool install;		/* a block that is written in part is read first; default false */
 	bool cscan;		/* false: disk queues are first come, first served; default true */
 	bool late_ahead;	/* read ahead once a read has ended, not along with it */

@@ -176,7 +176,6 @@ static void section_defaults(struct conf_section *section)
 		section->cluster.conf.share = true;
 	} else if (section->kind == CONF_NODE) {
 		section->node.cache = 64u << 20;
-		section->node.buffers = 2;
 		section->node.cscan = true;
 		section->node.write_back_ns = 5000000000ull;
 		section->node.sync_io = true;

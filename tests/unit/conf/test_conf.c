@@ -62,7 +62,7 @@ static void test_smallest(void)
 	CU_ASSERT_STRING_EQUAL(conf->nodes[0].address, "127.0.0.1:7400");
 	CU_ASSERT_EQUAL(conf->nodes[0].reactors, 0);
 	CU_ASSERT_EQUAL(conf->nodes[0].cache, 64u << 20);
-	CU_ASSERT_EQUAL(conf->nodes[0].buffers, 2);
+	CU_ASSERT_EQUAL(conf->nodes[0].buffers, 0);
 	CU_ASSERT_TRUE(conf->nodes[0].cscan);
 	CU_ASSERT_TRUE(conf->nodes[0].sync_io);
 	CU_ASSERT_EQUAL(conf->nodes[0].write_back_ns, 5000000000ull);
@@ -217,8 +217,7 @@ static void test_values(void)
 	refuses("[cluster]\ntimeout = 0\n", 2, "times from 1ms to 86400s");
 	refuses("[cluster]\ntimeout = 2w\n", 2, "times from 1ms");
 	refuses("[node a]\nreactors = -1\n", 2, "numbers from 0 to 1024");
-	refuses("[node a]\nbuffers = 0\n", 2, "numbers from 1 to 1024");
-	refuses("[node a]\nbuffers = 2K\n", 2, "numbers from 1 to 1024");
+	refuses("[node a]\nbuffers = 2K\n", 2, "numbers from 0 to 1024");
 	refuses("[node a]\ncache = much\n", 2, "the word paper and sizes");
 	refuses("[node a]\ncache = 18446744073709551615\n", 2, "the word paper and sizes");
 	refuses("[node a]\nsync_io = maybe\n", 2, "yes and no");

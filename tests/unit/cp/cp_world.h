@@ -102,7 +102,7 @@ static inline void cp_conf(struct cp_world *w)
 	for (i = 0; i < w->p.nodes; i++)
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\n"
-			      "sync_io = no\n",
+			      "sync_io = no\nbuffers = 2\n",
 			      i, 7400 + i, w->top, i);
 	for (i = 0; i < w->p.disks; i++) {
 		n += snprintf(text + n, sizeof(text) - n,

@@ -25,7 +25,7 @@
 	DDIO_OPT("disk-size", 0, OPT_SIZE, BENCH_AT(disk_size), "SIZE", "size of a disk (mem: what the file needs; aio: 8G)"), \
 	DDIO_OPT("shared-bus", 0, OPT_FLAG, BENCH_AT(shared_bus), NULL, "disks of an I/O processor share a SCSI bus"), \
 	DDIO_OPT("cache", 0, OPT_SIZE, BENCH_AT(cache), "SIZE", "block cache of each disk (the papers' size)"), \
-	DDIO_OPT("buffers", 0, OPT_U32, BENCH_AT(buffers), "N", "block buffers of each disk (2)"), \
+	DDIO_OPT("buffers", 0, OPT_U32, BENCH_AT(buffers), "N", "block buffers of each disk (as suits it)"), \
 	DDIO_OPT("outstanding", 0, OPT_U32, BENCH_AT(outstanding), "N", "requests of a process to each disk, with TC and 2P (4)"), \
 	DDIO_OPT("calls", 0, OPT_FLAG, BENCH_AT(calls), NULL, "with TC, a call for each contiguous chunk, one by one"), \
 	DDIO_OPT("fcfs", 0, OPT_FLAG, BENCH_AT(fcfs), NULL, "disk queues are first come, first served, not CSCAN"), \

@@ -592,7 +592,7 @@ static inline void w_conf(struct coll_world *w)
 	uint32_t i;
 
 	w->node.name = (char *)"io0";
-	w->node.buffers = w->p.buffers;
+	w->node.buffers = w->p.own_buffers ? 0 : w->p.buffers ? w->p.buffers : 2;
 	w->conf.nnodes = 1;
 	w->conf.nodes = &w->node;
 	w->conf.ndisks = w->p.ndisks;

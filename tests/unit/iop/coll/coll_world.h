@@ -15,7 +15,7 @@
 #define MS 1000000ull
 #define SEC (1000 * MS)
 
-enum { W_REACTORS = 2, W_DISKS = 4, W_OPS = 4, W_MEMBERS = 64, W_FILE_MAX = 1 << 20 };
+enum { W_REACTORS = 2, W_DISKS = 4, W_OPS = 4, W_MEMBERS = 64, W_FILE_MAX = 4 << 20 };
 
 struct coll_world;
 struct w_group;
@@ -65,6 +65,7 @@ static inline int w_ut_run_shared(const char *name, const struct ut_suite *suite
 
 /**
  * struct w_params - what a world is like; zeros are defaults
+ * @buffers: of each disk, 2 unless given; @own_buffers: as many as it gets by itself
  * @engine, @options: of the disks, of which each has @disk_size bytes
  * @ends: their caches take blocks that a collective writes part of; @cache: bytes of each
  */
@@ -74,6 +75,7 @@ struct w_params {
 	uint64_t disk_size;
 	const char *engine, *options;
 	uint32_t buffers;
+	bool own_buffers;
 	uint64_t timeout_ns;
 	bool ends, doubts;
 	uint64_t cache;

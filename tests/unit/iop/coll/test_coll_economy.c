@@ -167,6 +167,51 @@ static void test_buffers(void)
 	w_free(w);
 }
 
+/* How many buffers a disk gets for a read of 4 MB if nobody says. */
+static uint64_t buffers_by_itself(const char *engine, uint32_t ndisks, uint32_t block,
+				  uint64_t held)
+{
+	struct w_params p = { .seed = 6,
+			      .ndisks = ndisks,
+			      .nreactors = 1,
+			      .engine = engine,
+			      .own_buffers = true,
+			      .disk_size = 8 << 20 };
+	struct coll_world *w = w_new(&p);
+	struct w_group *g = w_group_new(w, 2);
+	struct ddio_array a = pattern("b", 4096, 1, 1024, 2);
+	struct w_file f;
+	uint64_t n;
+
+	w_file_init(w, &f, 1, block, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, &f, 4 << 20, 1);
+	w->reactor[0].memory += held;
+	n = read_with(&(struct w_job){ .g = g, .f = &f, .array = &a }, 0)->done[0].buffers;
+	w->reactor[0].memory -= held;
+	w_file_free(&f);
+	w_free(w);
+	return n;
+}
+
+/* Of a disk that gives blocks as they are asked for; one that is handed the list has two. */
+static uint64_t at_once(uint64_t n)
+{
+	return w_streams ? 2 : n;
+}
+
+/* Two where an arm moves; elsewhere a megabyte, at most 64, 16 MB for all disks, and two where much is held. */
+static void test_buffers_by_themselves(void)
+{
+	CU_ASSERT_EQUAL(buffers_by_itself("hp97560", 1, 32768, 0), 2);
+	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 32768, 0), at_once(32));
+	CU_ASSERT_EQUAL(buffers_by_itself("mem", 2, 32768, 0), at_once(32));
+	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 8192, 0), at_once(64));
+	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 262144, 0), at_once(4));
+	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 1 << 20, 0), at_once(2));
+	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 32768, (256u << 20) - 1), at_once(32));
+	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 32768, 256u << 20), at_once(2));
+}
+
 static void test_memory_by_members(void)
 {
 	static const uint32_t n[] = { 4, 16, 64 };
@@ -448,6 +493,7 @@ static const struct ut_case economy_cases[] = {
 	{ "the lists of the disks begin at different places", test_rotation },
 	{ "blocks are written in the order of the list", test_order_of_writes },
 	{ "as many buffers as asked for, two if not", test_buffers },
+	{ "a disk that nobody gives buffers gets what suits it", test_buffers_by_themselves },
 	{ "memory does not grow with the members", test_memory_by_members },
 	{ "buffers are kept for the next of the same shape", test_kept },
 	{ "contiguous parts go straight", test_straight },

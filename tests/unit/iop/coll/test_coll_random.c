@@ -203,7 +203,7 @@ static void random_world(uint64_t seed)
 
 		w_file_init(w, &f, i + 1, 512u << between(w, 0, 3), w_random(w) % 2);
 		random_fill(w, &f, 30000);
-		job.file_size = W_FILE_MAX;
+		job.file_size = 1 << 20;
 		job.flags = random_flags(w);
 		job.buffers = between(w, 0, 4);
 		if (i % 2) {

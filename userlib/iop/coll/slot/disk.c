@@ -12,6 +12,23 @@ static size_t buffer_stride(const struct coll_disk *cd)
 	return align > 1 ? (size + align - 1) / align * align : size;
 }
 
+/*
+ * How many nobody has said.  Two keep a disk busy whose arm takes its time, as in the papers: one block moves between
+ * it and the medium while the other goes to members, or comes.  Where blocks are there at once, members and
+ * disk take turns instead, each woken for what the other has made ready by then: the more that is, the fewer turns.
+ */
+static uint32_t slots_auto(const struct coll_disk *cd)
+{
+	const struct ddio_disk_info *info = ddio_disk_info(cd->disk->disk);
+	uint64_t bytes = SLOTS_AUTO_ALL / cd->coll->ndisks;
+
+	if (info->positions || info->streams || cd->coll->reactor->memory >= SLOTS_AUTO_HELD)
+		return 2;
+	if (bytes > SLOTS_AUTO_BYTES)
+		bytes = SLOTS_AUTO_BYTES;
+	return bytes / cd->stride > 2 ? (uint32_t)(bytes / cd->stride) : 2;
+}
+
 static uint32_t slots_wanted(const struct coll_disk *cd)
 {
 	const struct ddio_iop *iop = cd->coll->reactor->iop;
@@ -20,7 +37,7 @@ static uint32_t slots_wanted(const struct coll_disk *cd)
 	if (!n)
 		n = iop->conf->nodes[iop->node].buffers;
 	if (!n)
-		n = 2;
+		n = slots_auto(cd);
 	if (n > COLL_MAX_BUFFERS)
 		n = COLL_MAX_BUFFERS;
 	return n < cd->plan.blocks ? n : cd->plan.blocks;
@@ -28,11 +45,12 @@ static uint32_t slots_wanted(const struct coll_disk *cd)
 
 int coll_disk_buffers(struct coll_disk *cd)
 {
-	uint32_t n = slots_wanted(cd), i;
+	uint32_t n, i;
 
+	cd->stride = buffer_stride(cd);
+	n = slots_wanted(cd);
 	if (!n)
 		return 0;
-	cd->stride = buffer_stride(cd);
 	cd->nslots = n;
 	cd->bufs = coll_disk_memory(cd, &cd->buf_area);
 	cd->slot = cd->bufs ? calloc(n, sizeof(*cd->slot)) : NULL;

@@ -14,6 +14,10 @@
 #include "iop/coll/core/plan.h"
 
 #define COLL_MAX_BUFFERS 64u /* of a disk */
+/* Bytes of buffers that a disk gets by itself, and all disks of a collective on a reactor; none if the reactor has so many. */
+#define SLOTS_AUTO_BYTES (1u << 20)
+#define SLOTS_AUTO_ALL (16u << 20)
+#define SLOTS_AUTO_HELD (256u << 20)
 
 enum slot_state {
 	SLOT_IDLE,
