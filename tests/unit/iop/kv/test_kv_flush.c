@@ -8,8 +8,11 @@
 #include "iop/kv/priv.h"
 #include "tests/unit/iop/store/ut_store.h"
 
-/* Flushes of each journal, and of LMDB's file; how many flushes of journals are to fail; where journals are kept. */
-static uint32_t flushes[2], commits, failing;
+/*
+ * Flushes of each journal, and of LMDB's file; how many flushes of journals are to fail, and commits to find no room; where
+ * journals are kept.
+ */
+static uint32_t flushes[2], commits, failing, full;
 static char stable[260];
 
 static void keep_journal(const char *path, int which)
@@ -33,6 +36,11 @@ __attribute__((visibility("default"))) int fdatasync(int fd)
 	path[n > 0 ? n : 0] = '\0';
 	name = strrchr(path, '/');
 	commits += name && !strcmp(name, "/data.mdb");
+	if (full && name && !strcmp(name, "/data.mdb")) {
+		full--;
+		errno = ENOSPC;
+		return -1;
+	}
 	if (!name || strncmp(name, "/journal.", 9))
 		return 0;
 	if (failing) {
@@ -312,6 +320,29 @@ static void not_in_a_journal(void)
 	end(&w);
 }
 
+/* A start that finds no room for all that the journals hold in one transaction writes it in several. */
+static void replayed_in_parts(void)
+{
+	static const char *const keys[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i" };
+	struct flush_world w;
+	const void *value;
+	size_t i, len;
+
+	begin(&w, true);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		put(&w, keys[i]);
+	ddio_timer_cancel(w.env, &w.kv->timer);
+	kv_close(w.kv);
+	commits = 0;
+	full = 1;
+	CU_ASSERT_EQUAL_FATAL(open_in(&w, w.dir, true, &w.kv), 0);
+	CU_ASSERT_EQUAL(full, 0);
+	CU_ASSERT(commits > 2);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		CU_ASSERT_EQUAL(kv_get(w.kv, 0, keys[i], 1, &value, &len), 0);
+	end(&w);
+}
+
 /* Without sync nothing is flushed. */
 static void without_sync(void)
 {
@@ -328,6 +359,7 @@ static void without_sync(void)
 static const struct ut_case cases[] = {
 	{ "the journal alone is flushed", journal_alone },
 	{ "a flush is shared", shared },
+	{ "replayed in parts", replayed_in_parts },
 	{ "during a commit", during_a_commit },
 	{ "a flush fails", flush_fails },
 	{ "a flush and a commit fail", both_fail },
