@@ -905,5 +905,6 @@ int ddio_array_local(const struct ddio_array *array, uint32_t nprocs, uint32_t r
 #endif
 
 #include <ddio/cluster.h>
+#include <ddio/query.h>
 
 #endif /* DDIO_H */

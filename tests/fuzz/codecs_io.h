@@ -466,6 +466,78 @@ static inline void gen_scrub(struct rnd *r, struct ddio_msg_scrub *x)
 	x->flags &= DDIO_SCRUB_RUNS;
 }
 
+static inline void gen_question(struct rnd *r, struct ddio_query *q)
+{
+	struct ddio_query_field *field;
+	struct ddio_query_step *step;
+	struct ddio_query_reduce *reduce;
+	uint32_t *output, i;
+
+	q->struct_size = sizeof(*q);
+	q->record = (uint32_t)rnd_u64(r);
+	q->origin = rnd_u64(r);
+	q->nfields = (uint32_t)rnd_below(r, 5);
+	q->field = field = rnd_array(q->nfields, sizeof(*field));
+	for (i = 0; i < q->nfields; i++) {
+		rnd_bytes(r, &field[i], sizeof(field[i]));
+		field[i].name = NULL;
+	}
+	q->nsteps = (uint32_t)rnd_below(r, 5);
+	q->where = step = rnd_array(q->nsteps, sizeof(*step));
+	rnd_bytes(r, step, q->nsteps * sizeof(*step));
+	q->nreduce = (uint32_t)rnd_below(r, 4);
+	q->reduce = reduce = rnd_array(q->nreduce, sizeof(*reduce));
+	for (i = 0; i < q->nreduce; i++) {
+		reduce[i].kind = (uint32_t)rnd_below(r, 6);
+		reduce[i].field = (uint32_t)rnd_below(r, 6);
+		reduce[i].nbounds = (uint32_t)rnd_below(r, 4);
+		reduce[i].bound = rnd_array(reduce[i].nbounds, sizeof(*reduce[i].bound));
+		rnd_bytes(r, (void *)reduce[i].bound, reduce[i].nbounds * sizeof(*reduce[i].bound));
+	}
+	q->noutput = (uint32_t)rnd_below(r, 5);
+	q->output = output = rnd_array(q->noutput, sizeof(*output));
+	rnd_bytes(r, output, q->noutput * sizeof(*output));
+}
+
+static inline void gen_query(struct rnd *r, struct ddio_msg_query *x)
+{
+	static uint8_t want[DDIO_QUERY_BLOCKS_MAX / 8];
+
+	gen_file_ref(r, &x->obj.file);
+	x->obj.disk = (uint32_t)rnd_u64(r);
+	x->nblocks = 1 + (uint32_t)rnd_below(r, 100);
+	x->ndisks = 1 + (uint32_t)rnd_below(r, DDIO_MAX_DISKS);
+	x->stripe = (uint32_t)rnd_below(r, x->ndisks);
+	x->obj.offset = rnd_below(r, 1u << 20) * x->obj.file.block;
+	x->obj.len = (uint64_t)x->nblocks * x->obj.file.block;
+	x->flags = (uint32_t)rnd_below(r, 2);
+	x->part = rnd_below(r, 2) ? DDIO_QUERY_NO_PART : (uint32_t)rnd_below(r, x->nblocks);
+	x->part_next = rnd_u64(r);
+	x->end = rnd_below(r, DDIO_MAX_FILE);
+	x->first = rnd_below(r, x->end + 1);
+	rnd_bytes(r, want, (x->nblocks + 7) / 8);
+	x->want = want;
+	gen_question(r, &x->q);
+}
+
+static inline void gen_answer(struct rnd *r, struct ddio_msg_answer *x)
+{
+	static uint8_t did[DDIO_QUERY_BLOCKS_MAX / 8], made[100], items[300];
+
+	x->nblocks = 1 + (uint32_t)rnd_below(r, 100);
+	x->part = rnd_below(r, 2) ? DDIO_QUERY_NO_PART : (uint32_t)rnd_below(r, x->nblocks);
+	x->part_next = rnd_u64(r);
+	x->disk_reqs = (uint32_t)rnd_u64(r);
+	rnd_bytes(r, did, sizeof(did));
+	rnd_bytes(r, made, sizeof(made));
+	rnd_bytes(r, items, sizeof(items));
+	x->did = did;
+	x->made = made;
+	x->made_len = (uint32_t)rnd_below(r, sizeof(made) + 1);
+	x->items = items;
+	x->items_len = (uint32_t)rnd_below(r, sizeof(items) + 1);
+}
+
 static inline void gen_group_join(struct rnd *r, struct ddio_msg_group_join *x)
 {
 	rnd_bytes(r, x->group, sizeof(x->group));
@@ -558,6 +630,8 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(jobs, ddio_msg_jobs, P(job))                                  \
 	X(scrub_ask, ddio_msg_scrub_ask, N)                             \
 	X(scrub, ddio_msg_scrub, N)                                     \
+	X(query, ddio_msg_query, F(ddio_msg_query_free))                \
+	X(answer, ddio_msg_answer, N)                                   \
 	X(group_join, ddio_msg_group_join, N)                           \
 	X(group_table, ddio_msg_group_table, P(entry))                  \
 	X(fan, ddio_msg_fan, N)                                         \

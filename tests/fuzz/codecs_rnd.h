@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto/proto.h"
+#include "proto/query/query.h"
 
 struct rnd {
 	uint64_t x;

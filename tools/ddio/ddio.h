@@ -21,6 +21,7 @@ int cmd_stat(int argc, char **argv);
 int cmd_layout(int argc, char **argv);
 int cmd_mkdir(int argc, char **argv);
 int cmd_rm(int argc, char **argv);
+int cmd_query(int argc, char **argv);
 int cmd_fsck(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
 /* Has blocks that have no checksum read, and given one; waits, and shows what came of it.  Returns an exit code. */
@@ -32,7 +33,7 @@ int cmd_mpi(int argc, char **argv);
 /* Their options. */
 extern const struct opt_cmd opts_start, opts_stop, opts_mount, opts_umount, opts_status, opts_top,
 	opts_import, opts_export, opts_ls, opts_stat, opts_layout, opts_mkdir, opts_rm, opts_fsck,
-	opts_scrub, opts_replace, opts_key, opts_mpi;
+	opts_query, opts_scrub, opts_replace, opts_key, opts_mpi;
 
 /**
  * cmd_mounted - the name that a file has in the cluster

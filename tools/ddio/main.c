@@ -35,6 +35,7 @@ static const struct subcommand commands[] = {
 	{ &opts_layout, cmd_layout },
 	{ &opts_mkdir, cmd_mkdir },
 	{ &opts_rm, cmd_rm },
+	{ &opts_query, cmd_query },
 	{ &opts_fsck, cmd_fsck },
 	{ &opts_scrub, cmd_scrub },
 	{ &opts_replace, cmd_replace },

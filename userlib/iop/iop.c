@@ -5,11 +5,12 @@
 #include "iop/ns/ns.h"
 #include "iop/ops/look/look.h"
 #include "iop/ops/service.h"
+#include "iop/query/service.h"
 #include "iop/scrub/service.h"
 #include "iop/server/server.h"
 
 static const struct server_service *const services[] = { &coll_service, &ops_service,
-							 &scrub_service, NULL };
+							 &scrub_service, &query_service, NULL };
 
 /**
  * ddio_iop_reactors - how many reactors a node gets

@@ -236,6 +236,7 @@ struct ddio_msg_ns_listing { /* reply */
 	struct ddio_file_record *recs; /* allocated: ddio_ns_listing_free() */
 };
 
+#define DDIO_OBJ_LEN 48 /* of the record below, in front of a question */
 /* The fixed record of OBJ_READ, OBJ_WRITE (prefix of bulk), OBJ_TRUNCATE, OBJ_RESERVE, ... */
 struct ddio_msg_obj {
 	struct ddio_file_ref file;

@@ -36,6 +36,7 @@
 #define DDIO_FEATURE_SCRUB 0x20000ull  /* SCRUB */
 #define DDIO_FEATURE_SUMS 0x40000ull   /* after a message follows its checksum */
 #define DDIO_FEATURE_SPREAD 0x80000ull /* COLL_TELL, COLL_TOLD, COLL_READY, COLL_GO */
+#define DDIO_FEATURE_QUERY 0x100000ull /* OBJ_QUERY */
 #define DDIO_FEATURE_JOB 0x400000ull   /* JOB, JOBS */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
@@ -43,7 +44,7 @@
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
-	 DDIO_FEATURE_JOB)
+	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -100,6 +101,7 @@ enum ddio_opcode {
 	DDIO_OP_OBJ_RESERVE = 55, /* allocate those of blocks [0, n) that are not yet allocated */
 	DDIO_OP_DROP_CACHE = 56,  /* write back and forget cached blocks: for measurements */
 	DDIO_OP_FSCK = 57,	  /* check one disk's records */
+	DDIO_OP_OBJ_QUERY = 58,	  /* which records match, and what is made of them; feature QUERY */
 
 	/* collectives */
 	DDIO_OP_ATTACH = 64, /* this connection belongs to rank r of group g */

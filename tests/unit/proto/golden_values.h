@@ -4,6 +4,7 @@
 #define DDIO_TEST_GOLDEN_VALUES_H
 
 #include "proto/proto.h"
+#include "proto/query/query.h"
 
 /* Numbers whose bytes all differ. */
 #define N16(n) (0x1200u + (n))
@@ -497,6 +498,55 @@ static const struct ddio_msg_scrub scrub = { .flags = DDIO_SCRUB_RUNS,
 					     .unread = N64(6),
 					     .given = N64(7),
 					     .rate = N64(8) };
+
+static const struct ddio_query_field query_fields[] = {
+	{ .offset = N32(1), .type = DDIO_QUERY_F64 },
+	{ .offset = N32(2), .len = 2, .type = DDIO_QUERY_U16, .flags = DDIO_QUERY_BIG }
+};
+static const struct ddio_query_step query_steps[] = {
+	{ .op = DDIO_QUERY_LT, .field = 1, .value.u = N64(3) }, { .op = DDIO_QUERY_NOT }
+};
+static const union ddio_query_number query_bounds[] = { { .u = N64(4) }, { .u = N64(5) } };
+static const struct ddio_query_reduce query_reduces[] = {
+	{ .kind = DDIO_QUERY_SUM },
+	{ .kind = DDIO_QUERY_HISTOGRAM, .field = 1, .nbounds = 2, .bound = query_bounds }
+};
+static const uint32_t query_outputs[] = { 1, 0 };
+static const struct ddio_msg_query query = {
+	.obj = { .file = { .id = N64(1), .seed = N64(2), .block = 8192, .layout = 1 },
+		 .disk = N32(3),
+		 .offset = 8192 * 5,
+		 .len = 8192 * 10 },
+	.flags = DDIO_QUERY_COUNTS,
+	.stripe = 2,
+	.ndisks = 3,
+	.part = 9,
+	.part_next = N64(6),
+	.first = N64(7),
+	.end = N64(8),
+	.nblocks = 10,
+	.want = "\x55\x02",
+	.q = { .struct_size = sizeof(struct ddio_query),
+	       .origin = N64(9),
+	       .record = N32(10),
+	       .nfields = 2,
+	       .field = query_fields,
+	       .nsteps = 2,
+	       .where = query_steps,
+	       .nreduce = 2,
+	       .reduce = query_reduces,
+	       .noutput = 2,
+	       .output = query_outputs }
+};
+static const struct ddio_msg_answer answer = { .part = 9,
+					       .disk_reqs = N32(1),
+					       .part_next = N64(2),
+					       .nblocks = 10,
+					       .did = "\x55\x01",
+					       .made_len = 3,
+					       .items_len = 4,
+					       .made = "abc",
+					       .items = "item" };
 
 /*
  * Between compute processes

@@ -132,6 +132,8 @@ static bool fetch(struct server_request *req, const void *payload, size_t len,
 
 	if (req->msg.opcode == DDIO_OP_OBJ_COPY)
 		return fetch_copy(req, payload, len, wait);
+	if (req->msg.opcode == DDIO_OP_OBJ_QUERY && len > DDIO_OBJ_LEN)
+		len = DDIO_OBJ_LEN;
 	if (ddio_get_obj(payload, len, &x))
 		return true;
 	if (req->msg.opcode == DDIO_OP_OBJ_SYNC || req->msg.opcode == DDIO_OP_DROP_CACHE)

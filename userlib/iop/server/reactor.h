@@ -25,6 +25,7 @@ struct ddio_past;
 struct ns;
 struct ns_mount;
 struct reactor;
+struct queries;
 struct scrub;
 
 /**
@@ -32,6 +33,7 @@ struct scrub;
  * @number: in the cluster
  * @coll_buffers, @coll_max_buffers: counted by the collective executor
  * @scrub: what looks through it, or NULL
+ * @queries: what answers questions about its records, or NULL
  * @sweep, @sweep_at: its collectives that share one sweep of the arm, and the sector that it has reached
  */
 struct iop_disk {
@@ -43,6 +45,7 @@ struct iop_disk {
 	struct cache *cache;
 	uint64_t coll_buffers, coll_max_buffers;
 	struct scrub *scrub;
+	struct queries *queries;
 	struct ddio_list sweep;
 	uint64_t sweep_at;
 };

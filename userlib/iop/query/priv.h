@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inside of answering questions.  Each disk answers one request at a time; the others wait, and hold no memory but their
+ * own text and room for their answer.  The request under way goes through its blocks in the order of their places with two
+ * buffers: one is filled by the disk while the other is looked at.
+ *
+ *   queue.c   requests come, wait, and end
+ *   list.c    the blocks that a request asks about, in the order of their places
+ *   slot.c    a block comes into a buffer
+ *   scan.c    its records are looked at
+ */
+#ifndef DDIO_IOP_QUERY_PRIV_H
+#define DDIO_IOP_QUERY_PRIV_H
+
+#include "iop/ops/object.h"
+#include "iop/query/service.h"
+#include "proto/query/query.h"
+#include "query/query.h"
+
+#define QUERY_SLOTS 2
+#define QUERY_TURN 65536u /* comparisons and reductions before others have their turn */
+#define QUERY_SHARE 64u	  /* blocks, after which a request makes room for one that waits */
+
+enum query_state {
+	QSLOT_IDLE,
+	QSLOT_LOCKING,
+	QSLOT_READING,
+	QSLOT_READY, /* its block is in the buffer, and not locked any more */
+};
+
+/**
+ * struct query_place - a block that is asked about
+ * @start: where it lies on the disk; UINT64_MAX: nowhere
+ * @block: its number in the window
+ */
+struct query_place {
+	uint64_t start;
+	uint32_t block;
+};
+
+struct iop_query;
+
+/**
+ * struct query_slot - a buffer
+ * @at: the block in it, by its number in the window
+ */
+struct query_slot {
+	struct iop_query *query;
+	enum query_state state;
+	uint32_t at;
+	uint8_t *buf;
+	struct block_lock lock;
+	struct ddio_disk_req io;
+};
+
+/**
+ * struct iop_query - one request
+ * @link: in queries.waiting, or nowhere while it is under way
+ * @text: its payload, which @msg points into
+ * @place: @nplaces blocks; those before @next have been taken
+ * @did: a bit for each block of the window that is done; @ndid: how many
+ * @items: so far, in the request's buffer
+ * @scanning: the slot whose block is being looked at, or NULL
+ * @record: the next record of that; @range: which ones it has; @head: its entry in @items begins there, 0: none;
+ *	@count, @last: records in that, and the one after the last of them
+ * @part, @part_next: the block of which the records before @part_next have been looked at, or DDIO_QUERY_NO_PART
+ * @full: the answer has no room for more
+ * @ending: no further block is taken
+ * @status, @why: it has failed
+ */
+struct iop_query {
+	struct ddio_list link;
+	struct server_request *req;
+	struct queries *queries;
+	uint8_t *text;
+	struct ddio_msg_query msg;
+	struct ddio_query_shape shape;
+	struct ddio_query_accs accs;
+	struct object *obj;
+	struct query_place *place;
+	uint32_t nplaces, next;
+	uint8_t did[DDIO_QUERY_BLOCKS_MAX / 8];
+	uint32_t ndid, disk_reqs;
+	uint32_t part;
+	uint64_t part_next;
+	uint8_t *items;
+	uint32_t items_len, items_cap;
+	struct query_slot slot[QUERY_SLOTS];
+	struct query_slot *scanning;
+	uint64_t record;
+	struct ddio_query_range range;
+	uint32_t head, count;
+	uint64_t last;
+	bool full, ending;
+	uint32_t status;
+	char why[DDIO_MAX_TEXT];
+};
+
+/**
+ * struct queries - of one disk
+ * @waiting: struct iop_query
+ * @now: the one under way
+ * @turn: of the one under way; @posted: it comes
+ */
+struct queries {
+	struct iop_disk *disk;
+	struct ddio_list waiting;
+	struct iop_query *now;
+	struct ddio_post turn;
+	bool posted;
+};
+
+static inline struct ddio_env *query_env(const struct iop_query *query)
+{
+	return query->queries->disk->reactor->env;
+}
+
+static inline uint32_t query_block_size(const struct iop_query *query)
+{
+	return query->msg.obj.file.block;
+}
+
+/* Returns the number in the object of a block of the window. */
+static inline uint64_t query_block(const struct iop_query *query, uint32_t i)
+{
+	return query->msg.obj.offset / query_block_size(query) + i;
+}
+
+/* Returns where a block of the window begins in the file. */
+static inline uint64_t query_lo(const struct iop_query *query, uint32_t i)
+{
+	return (query_block(query, i) * query->msg.ndisks + query->msg.stripe) *
+	       query_block_size(query);
+}
+
+/* queue.c */
+/* Has the disk's request go on soon, from the loop. */
+void query_kick(struct queries *queries);
+/* Keeps the first reason for which the request fails; it takes no further block. */
+void query_fail(struct iop_query *query, uint32_t status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* list.c */
+/* Makes the list of blocks: 0 or -ENOMEM. */
+int query_list(struct iop_query *query);
+
+/* slot.c */
+/* Allocates the buffers: 0 or -ENOMEM. */
+int query_slots_init(struct iop_query *query);
+void query_slots_free(struct iop_query *query);
+/* Has idle slots take the next blocks. */
+void query_slots_fill(struct iop_query *query);
+/* Gives up locks that are waited for.  Returns true if no slot waits for the disk. */
+bool query_slots_stop(struct iop_query *query);
+
+/* scan.c */
+/* Looks at what is in the buffers, for a turn; returns true if there is more. */
+bool query_scan(struct iop_query *query);
+
+#endif /* DDIO_IOP_QUERY_PRIV_H */
