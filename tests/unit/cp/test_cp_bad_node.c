@@ -37,6 +37,9 @@ enum sin {
 	BAD_RECORD,
 	OTHER_FILE,
 	SILENCE,
+	READY_UNASKED,
+	TELL_ONCE, /* is none: it has something to tell, though nobody spreads it */
+	TELL_TWICE,
 	SINS
 };
 
@@ -156,6 +159,25 @@ static void fake_write(struct fake *k, enum sin sin)
 		fake_done(k, DDIO_ST_OK);
 }
 
+static void fake_step(struct fake *k, uint16_t opcode)
+{
+	struct ddio_msg_coll_step step = { .op = k->op, .handle = k->handle };
+	uint8_t buf[32];
+
+	fake_send(k, opcode, k->op, buf, (size_t)ddio_put_coll_step(buf, sizeof(buf), &step));
+}
+
+/* Sends what comes before the data. */
+static void fake_steps(struct fake *k, enum sin sin)
+{
+	if (sin == READY_UNASKED)
+		fake_step(k, DDIO_OP_COLL_READY);
+	if (sin == TELL_ONCE || sin == TELL_TWICE)
+		fake_step(k, DDIO_OP_COLL_TELL);
+	if (sin == TELL_TWICE)
+		fake_step(k, DDIO_OP_COLL_TELL);
+}
+
 /* The header of a DATA whose bytes never come. */
 static void fake_torn(struct fake *k)
 {
@@ -184,6 +206,7 @@ static void fake_start(struct fake *k, const void *payload, size_t len)
 		k->silent = true;
 	if (k->silent)
 		return;
+	fake_steps(k, sin);
 	if (sin == TORN_DATA)
 		fake_torn(k);
 	else if (k->writing)
@@ -306,6 +329,7 @@ static int fake_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 			fake_done(k, DDIO_ST_OK);
 		break;
 	case DDIO_OP_COLL_ABORT:
+	case DDIO_OP_COLL_TOLD:
 		break;
 	case DDIO_OP_OBJ_READ:
 		fake_obj_read(k, msg, payload);
@@ -394,7 +418,7 @@ static void suffer(struct cp_proc *p)
 	CP_OK(p, ddio_open(p->session, "f", 0, NULL, &f));
 	CP_OK(p, transfer(p, f, buf, false));
 	ret = sinned_against(p, k, f, sin);
-	if (sin == NONE || sin == LATE_DATA || sin == DONE_TWICE)
+	if (sin == NONE || sin == LATE_DATA || sin == DONE_TWICE || sin == TELL_ONCE)
 		CU_ASSERT_EQUAL(ret, 0)
 	else
 		CU_ASSERT_NOT_EQUAL(ret, 0);
