@@ -458,6 +458,41 @@ static void test_restart(void)
 	cp_world_end(&w);
 }
 
+static void make_two(struct cp_proc *p)
+{
+	make(p, "one", BYTES);
+	make(p, "two", BYTES);
+}
+
+static void scrub_two(struct cp_proc *p)
+{
+	scrub(p);
+	CU_ASSERT_EQUAL(got.done, 2 * BYTES);
+	CU_ASSERT_EQUAL(got.bad + got.unread, 0);
+}
+
+/* What the records say of an object is read in turns, however many of them there are. */
+static void test_turns(void)
+{
+	struct cp_world w;
+	struct bound *b[CP_NODES];
+	uint32_t i;
+
+	cp_world_begin(&w, &plain);
+	CU_ASSERT_EQUAL(cp_run(&w, make_two, NULL), 0);
+	for (i = 0; i < w.p.nodes; i++)
+		stop_node(&w, i);
+	for (i = 0; i < w.p.nodes; i++) {
+		cp_node_begin(&w, i);
+		b[i] = &w.node[i].iop->reactors[0].bounds.at[BOUND_FETCHED];
+		b[i]->limit = 1;
+	}
+	CU_ASSERT_EQUAL(cp_run(&w, scrub_two, NULL), 0);
+	for (i = 0; i < w.p.nodes; i++)
+		CU_ASSERT(b[i]->hits > 0 && b[i]->most == 1);
+	cp_world_end(&w);
+}
+
 static void begin_slowest(struct cp_proc *p)
 {
 	ask(p, DDIO_SCRUB_START, 1);
@@ -624,6 +659,7 @@ static const struct ut_case cases[] = {
 	{ "a disk that fails", test_bad_disk },
 	{ "an empty disk, and a full one", test_empty },
 	{ "a node starts again", test_restart },
+	{ "records are read in turns", test_turns },
 	{ "a node stops while a run is read", test_stop },
 	{ "two at once, and stopped", test_twice },
 	{ "by itself", test_itself },
