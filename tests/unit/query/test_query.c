@@ -61,6 +61,25 @@ static void sums(void)
 	}
 }
 
+/* Halfway between two numbers, far smaller ones decide; without any, the even one is taken. */
+static void rounded_sums(void)
+{
+	struct query_exact e = { 0 };
+
+	exact_add(&e, 1);
+	exact_add(&e, 0x1p-53);
+	CU_ASSERT(exact_sum(&e) == 1);
+	exact_add(&e, 0x1p-1074);
+	CU_ASSERT(exact_sum(&e) == 1 + 0x1p-52);
+	exact_add(&e, -0x1p-1073);
+	CU_ASSERT(exact_sum(&e) == 1);
+	exact_add(&e, 0x1p-1074);
+	exact_add(&e, 0x1p-52);
+	CU_ASSERT(exact_sum(&e) == 1 + 0x1p-51);
+	exact_add(&e, -2 - 0x1p-51);
+	CU_ASSERT(exact_sum(&e) == -1);
+}
+
 static void infinite_sums(void)
 {
 	struct query_exact e = { 0 };
@@ -312,6 +331,7 @@ static void deltas(void)
 
 static const struct ut_case cases[] = {
 	{ "sums of floating numbers", sums },
+	{ "sums that are rounded", rounded_sums },
 	{ "sums that are infinite", infinite_sums },
 	{ "conditions", conditions },
 	{ "texts that are no conditions", no_conditions },
