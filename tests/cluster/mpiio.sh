@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
+# timeout: 360
 # MPI programs as they are, with libddio_mpiio in front of their MPI: by a path below a mount and by "ddio:".
 . "$(dirname "$0")/lib_mount.sh"
 . tests/mpiio/launch.sh
