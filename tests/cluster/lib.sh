@@ -93,6 +93,14 @@ too_slow() {
 	fi
 }
 # start_cluster NAME [options of ddio start]: sets DDIO_CONF.  SECURITY=tls: connections are encrypted
+# soon COMMAND...: tries until it succeeds, as long as in_time 20 waits
+soon() {
+	local end=$((SECONDS + 20 * DDIO_PATIENCE))
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
 start_cluster() {
 	local name=$1
 	shift

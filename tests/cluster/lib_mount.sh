@@ -15,14 +15,6 @@ chmod 711 "$dir"
 is_mounted() {
 	grep -q " $1 fuse.ddio " /proc/self/mounts
 }
-# soon COMMAND...: tries until it succeeds, as long as in_time 20 waits
-soon() {
-	local end=$((SECONDS + 20 * DDIO_PATIENCE))
-	until "$@"; do
-		((SECONDS < end)) || return 1
-		sleep 0.1
-	done
-}
 # mount_at NAME [OPTIONS]: mounts $DDIO_CONF on $dir/NAME; the process is ${pid[NAME]}
 declare -A pid
 mount_at() {
