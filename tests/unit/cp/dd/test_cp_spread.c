@@ -183,6 +183,43 @@ static void test_mixed(void)
 	run(mixed, &params);
 }
 
+/* What all nodes send comes later than what members send one another. */
+static void nodes_slow(struct cp_world *w)
+{
+	struct ddio_sim_link link;
+	uint32_t i, k;
+
+	ddio_sim_link_default(&link);
+	link.latency_ns = 10 * CP_MS;
+	for (i = 0; i < w->p.nodes; i++)
+		for (k = 0; k < w->p.reactors; k++)
+			ddio_sim_set_link(w->node[i].env[k], &link);
+}
+
+/* Rank 3, which nodes know from before, wants nothing, so nothing is left for it to do when it has the verdict. */
+static void nothing(struct cp_proc *p)
+{
+	struct spread_world x;
+	uint64_t before;
+
+	begin(&x, p);
+	cells_deal(x.c, 4, p->rank, PROCS, false);
+	cells_move(p, &x, 4, DDIO_METHOD_DDS);
+	before = told(p);
+	if (!p->rank)
+		nodes_slow(p->w);
+	CP_OK(p, ddio_group_barrier(x.g));
+	cells_deal(x.c, 5, p->rank, 3, false);
+	cells_move(p, &x, 5, DDIO_METHOD_DDS);
+	CU_ASSERT(p->rank > 3 || told(p) > before);
+	end(&x);
+}
+
+static void test_nothing(void)
+{
+	run(nothing, &params);
+}
+
 static uint64_t file_wrong(struct spread_world *x, uint64_t size, uint64_t seed)
 {
 	uint8_t *all = calloc(1, size);
@@ -471,10 +508,15 @@ static void test_counts(void)
 int main(void)
 {
 	static const struct ut_case cases[] = {
-		{ "moves", test_moves },	  { "mixed", test_mixed },
-		{ "overlaps", test_overlaps },	  { "beyond the end", test_beyond },
-		{ "an old node", test_old_node }, { "alike", test_alike },
-		{ "counts", test_counts },	  { NULL, NULL },
+		{ "moves", test_moves },
+		{ "mixed", test_mixed },
+		{ "nothing", test_nothing },
+		{ "overlaps", test_overlaps },
+		{ "beyond the end", test_beyond },
+		{ "an old node", test_old_node },
+		{ "alike", test_alike },
+		{ "counts", test_counts },
+		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "spread", cases } };
 

@@ -6,14 +6,21 @@
 #include <string.h>
 #include "cp/coll/dd/priv.h"
 
-struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
+struct ddio_op *dd_find_told(struct lane *lane, uint32_t handle, uint64_t number)
 {
 	struct ddio_group *group = group_by_handle(lane->node->session, handle);
 	struct ddio_op *op = group ? op_find(group, number) : NULL;
 
 	if (!op || !op_is_dd(op) || !op->priv || op->failed.status)
 		return NULL;
-	return op->phase == PHASE_AGREEING || op->phase == PHASE_MOVING ? op : NULL;
+	return op->phase >= PHASE_AGREEING ? op : NULL;
+}
+
+struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
+{
+	struct ddio_op *op = dd_find_told(lane, handle, number);
+
+	return op && op->phase <= PHASE_MOVING ? op : NULL;
 }
 
 static void dd_check_bytes(struct ddio_op *op)

@@ -167,6 +167,8 @@ void dd_copy_stop(struct ddio_op *op);
 /* end.c */
 /* Returns the DD operation that a message of a lane is for; NULL if it is over or none. */
 struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number);
+/* Does so also if nothing more is to come for this process, whose part may be over long before others begin. */
+struct ddio_op *dd_find_told(struct lane *lane, uint32_t handle, uint64_t number);
 /* Ends the moving if all reactors are done and nothing is being sent. */
 void dd_check_end(struct ddio_op *op);
 

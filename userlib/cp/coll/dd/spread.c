@@ -114,7 +114,10 @@ static void spread_fail(struct ddio_op *op, const struct lane *lane, int err)
 	op_fail(op, &error);
 }
 
-/* A node asks.  It may know the group from an earlier operation, and have nothing of this one. */
+/*
+ * A node asks.  It may know the group from an earlier operation, and have nothing of this one; with the verdict the
+ * operation is at its end for who wants nothing, and that may come first.
+ */
 static int dd_tell(struct lane *lane, const void *payload, size_t len)
 {
 	struct ddio_msg_coll_step msg;
@@ -122,7 +125,7 @@ static int dd_tell(struct lane *lane, const void *payload, size_t len)
 	struct ddio_op *op;
 	int err = ddio_get_coll_step(payload, len, &msg);
 
-	op = err ? NULL : dd_find(lane, msg.handle, msg.op);
+	op = err ? NULL : dd_find_told(lane, msg.handle, msg.op);
 	if (!op)
 		return err;
 	dl = dl_find(op->priv, lane);
@@ -132,6 +135,9 @@ static int dd_tell(struct lane *lane, const void *payload, size_t len)
 		dl->spread = true;
 	op->messages += 2;
 	err = told_send(lane, op);
+	/* Who is at the end says that by going. */
+	if (err && op->phase > PHASE_MOVING)
+		return err;
 	if (err)
 		spread_fail(op, lane, err);
 	return 0;
