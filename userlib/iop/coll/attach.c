@@ -199,12 +199,11 @@ int coll_abort(struct client *client, const struct ddio_msg *msg, const void *pa
 	lost = abort.status == DDIO_ST_MEMBER_LOST ? abort.rank : COLL_NOBODY;
 	verdict_set(&v, abort.status, lost, "rank %u gave up: %s", m->rank, ddio_status_text(why));
 	coll_spreads_end(m->group, abort.op, &v);
-	if (abort.op > m->group->last_op) {
-		coll_group_early_add(m->group, &abort);
-		return 0;
-	}
 	coll = coll_find(m->group, abort.op);
+	/* Which of those below the last one are over, and which were spread and have not begun, is not known here. */
 	if (coll)
 		coll_fail(coll, &v);
+	else
+		coll_group_early_add(m->group, &abort);
 	return 0;
 }

@@ -351,7 +351,9 @@ void coll_begin(struct coll_to *to)
 		refuse(to, NULL, &v);
 		return;
 	}
-	group->last_op = req->start.op;
+	/* One whose descriptions were spread may begin after later ones. */
+	if (req->start.op > group->last_op)
+		group->last_op = req->start.op;
 	if (!may_begin(req, group, &v)) {
 		refuse(to, group, &v);
 		return;

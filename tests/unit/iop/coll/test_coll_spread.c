@@ -436,6 +436,73 @@ static void test_no_go(void)
 	}
 }
 
+/* A told collective that is ready, and is not to begin yet. */
+static void held_new(uint32_t flags)
+{
+	told_new(flags, HONEST, 0);
+	t.go = NEVER;
+	told_start(DDIO_PART_LIST);
+	w_run(t.x.w, MS);
+	CU_ASSERT_EQUAL(t.ready, 1);
+}
+
+/* A later one begins before it: what members send for either is taken. */
+static void test_out_of_order(void)
+{
+	struct w_file f;
+	struct w_job later;
+	uint64_t op;
+
+	held_new(DDIO_COLL_WRITE);
+	w_file_init(t.x.w, &f, 2, BLOCK, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(t.x.w, &f, BLOCKS * BLOCK, 2);
+	later = (struct w_job){
+		.g = t.x.g, .f = &f, .array = &t.x.a, .flags = DDIO_COLL_WRITE, .seed = 11
+	};
+	op = w_start(&later);
+	go_send(&t.x.g->m[0].lane[0], t.x.op);
+	CU_ASSERT_EQUAL(w_wait(t.x.g, op, SEC), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(w_wait(t.x.g, t.x.op, SEC), DDIO_ST_OK);
+	w_apply(&later, t.x.g->map[op % W_OPS]);
+	w_apply(&t.x.job, t.x.g->map[t.x.op % W_OPS]);
+	w_run(t.x.w, SEC);
+	CU_ASSERT(untouched());
+	CU_ASSERT_EQUAL(w_file_wrong(t.x.w, &f, BLOCKS * BLOCK), 0);
+	w_file_free(&f);
+	told_free();
+}
+
+static void abort_send(struct w_lane *lane, uint64_t op)
+{
+	struct ddio_msg_coll_abort abort = { .op = op,
+					     .status = DDIO_ST_NO_MEMORY,
+					     .rank = lane->m->rank };
+	uint8_t buf[128];
+
+	memcpy(abort.group, lane->m->g->id, sizeof(abort.group));
+	raw_send(lane, DDIO_OP_COLL_ABORT, op, buf,
+		 (size_t)ddio_put_coll_abort(buf, sizeof(buf), &abort));
+}
+
+/* A member gives it up where a later one has ended, and nowhere else. */
+static void test_given_up_late(void)
+{
+	struct w_job later;
+	uint64_t op;
+
+	held_new(0);
+	later = t.x.job;
+	later.array = &t.x.a;
+	op = w_start(&later);
+	CU_ASSERT_EQUAL(w_wait(t.x.g, op, SEC), DDIO_ST_OK);
+	abort_send(&t.x.g->m[2].lane[1], t.x.op);
+	w_run(t.x.w, MS);
+	go_send(&t.x.g->m[0].lane[0], t.x.op);
+	CU_ASSERT_EQUAL(w_wait(t.x.g, t.x.op, SEC), DDIO_ST_CANCELLED);
+	CU_ASSERT(says(&t.x, "before it began"));
+	told_free();
+}
+
 /* As many as may run, and one more; the node stops while they wait. */
 static void test_many(void)
 {
@@ -467,6 +534,8 @@ int main(void)
 		{ "no memory", test_memory },
 		{ "who says go", test_go },
 		{ "nobody says go", test_no_go },
+		{ "a later one begins first", test_out_of_order },
+		{ "given up when a later one is over", test_given_up_late },
 		{ "too many, and a stop", test_many },
 		{ NULL, NULL },
 	};

@@ -11,7 +11,7 @@
 #include "iop/coll/core/verdict.h"
 #include "iop/server/reactor.h"
 
-#define COLL_EARLY 8u	 /* aborts of operations that have not begun, remembered per group */
+#define COLL_EARLY 8u	 /* aborts of operations that do not run, remembered per group */
 #define COLL_CHUNK 1024u /* members in a chunk of a group's table */
 
 /**
@@ -46,8 +46,8 @@ struct coll_member {
  * @share: buffers for reading, for writing; NULL until a member asks
  * @spreads, @nspreads: on reactor 0: collectives that have not begun, since members spread their descriptions
  * @last_start: on reactor 0: the highest number of an operation that it was asked for
- * @last_op: the highest number of an operation that began here
- * @early: a ring of operations that were aborted before they began; @nearly counts them
+ * @last_op: the highest number of an operation that began here; one whose descriptions are spread may begin after later ones
+ * @early: a ring of operations that were aborted before they began, or when they were over; @nearly counts them
  * @chunk: members by rank; a chunk is allocated with its first member
  */
 struct coll_group {
