@@ -5,7 +5,7 @@
 #   install-deps.sh all     the same, and what the tests need
 set -eu
 
-build='gcc libc6-dev make pkg-config libaio-dev liblmdb-dev libinih-dev libssl-dev gnuplot-nox
+build='gcc libc6-dev make pkg-config libaio-dev liblmdb-dev libinih-dev libssl-dev systemtap-sdt-dev gnuplot-nox
 	libfuse3-dev fuse3'
 check='git libcunit1-dev liblapacke-dev clang clang-format iproute2 curl mandoc g++ procps util-linux
 	binutils perl-base shellcheck cppcheck codespell'
@@ -16,8 +16,8 @@ check="$check qemu-system-x86 busybox-static kmod xz-utils lz4 debootstrap debia
 # Programs of MPI-IO, for both MPIs and what is built upon them.
 check="$check mpich libmpich-dev openmpi-bin libopenmpi-dev gfortran libhdf5-mpich-dev libhdf5-openmpi-dev
 	libpnetcdf-dev libnetcdf-mpi-dev python3-mpi4py python3-h5py-mpi"
-# The metrics; the Python package and its example.
-check="$check python3-prometheus-client python3-numpy python3-matplotlib python3-setuptools python3-wheel mypy"
+# The metrics and probes; the Python package and its example.
+check="$check bpftrace python3-prometheus-client python3-numpy python3-matplotlib python3-setuptools python3-wheel mypy"
 
 want=$build
 [ "${1:-build}" = all ] && want="$build $check"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The report of a transfer. */
 #include <string.h>
+#include "base/probe.h"
 #include "cp/coll/op.h"
 
 static uint64_t phase_ns(const struct ddio_op *op, enum phase from, enum phase to)
@@ -75,6 +76,8 @@ void report_fill(struct ddio_op *op)
 		r->wait_io_ns = phase_ns(op, PHASE_MOVING, PHASE_ENDING);
 		r->wait_end_ns = phase_ns(op, PHASE_ENDING, PHASE_OVER);
 	}
+	DDIO_PROBE(transfer, op->file->rec.name, op->writing, op->result.status, r->bytes_share,
+		   r->elapsed_ns, r->wait_io_ns);
 	if (peak > 0 && r->elapsed_ns)
 		r->peak_share = (uint32_t)((double)(r->disk_read + r->disk_written) * 1e12 /
 						   ((double)r->elapsed_ns * peak) +

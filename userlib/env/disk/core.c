@@ -2,6 +2,7 @@
 /* Shared by engines and the wrapper's parts: counting, ending requests, kicks, injected faults. */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/probe.h"
 #include "env/disk/priv.h"
 
 void disk_err(char *err, size_t err_len, const struct ddio_disk_spec *spec, const char *fmt, ...)
@@ -112,6 +113,8 @@ void disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status
 	req->done_ns = ddio_env_now(disk->env);
 	disk_count(disk, req->op, req->len, req->status);
 	disk_flight_end(disk, req->done_ns);
+	DDIO_PROBE(disk_done, disk->name, req->op, req->offset, req->len, req->status,
+		   req->done_ns - req->submit_ns);
 	if (req->op == DDIO_DISK_WRITE)
 		disk_write_note(disk, req->offset, req->len);
 	req->done(req);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/bug.h"
+#include "base/probe.h"
 #include "env/disk/priv.h"
 #include "env/kernel/kenv.h"
 
@@ -215,6 +216,7 @@ void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 		disk_kick(disk);
 		return;
 	}
+	DDIO_PROBE(disk_submit, disk->name, req->op, req->offset, req->len);
 	disk_flight_begin(disk, req->submit_ns);
 	req->priv[PRIV_INJECTED] = disk_injected(disk, req->op);
 	if (req->op == DDIO_DISK_WRITE)

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include "base/probe.h"
 #include "iop/cache/priv.h"
 
 static_assert(sizeof(struct cache_io_state) <= sizeof(((struct cache_io *)0)->priv),
@@ -107,6 +108,7 @@ static void piece_count(struct cache *c, const struct cache_entry *e, struct cac
 	bool hit = e->valid || e->state == ENTRY_READING || cache_entry_waited(e);
 
 	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1);
+	DDIO_PROBE(cache_look, object_file(e->obj)->id, e->block, hit);
 	if (hit) {
 		c->stats.hits++;
 		return;

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/probe.h"
 #include "env/lines.h"
 #include "iop/coll/core/pool.h"
 #include "iop/coll/priv.h"
@@ -67,6 +68,9 @@ static void coll_free(struct coll *coll)
 	uint32_t d;
 
 	job_count(coll);
+	DDIO_PROBE(collective_end, coll->req->start.op, coll->req->start.file.name,
+		   coll->verdict.status, coll->done.bytes_needed,
+		   ddio_env_now(coll->reactor->env) - coll->begin_ns);
 	coll_watch_end(coll);
 	for (d = 0; d < coll->ndisks; d++)
 		coll_disk_free(&coll->disk[d]);
@@ -366,6 +370,8 @@ void coll_begin(struct coll_to *to)
 		return;
 	}
 	coll->reactor->collectives++;
+	DDIO_PROBE(collective_begin, req->start.op, req->start.file.name, group->size,
+		   coll_writes(coll));
 	coll_watch_begin(coll);
 	coll_kick(coll);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/probe.h"
 #include "iop/server/priv.h"
 
 static struct server_request *request_alloc(struct server_reactor *sr)
@@ -54,6 +55,7 @@ struct server_request *server_request_new(struct server_client *sc, const struct
 	ddio_list_add(&req->link, &sc->requests);
 	sc->c.requests++;
 	server_reactor(req->reactor)->serving++;
+	DDIO_PROBE(request_begin, req, msg->opcode, msg->length);
 	return req;
 }
 
@@ -105,6 +107,7 @@ void server_request_end(struct server_request *req)
 {
 	struct server_reactor *sr = server_reactor(req->reactor);
 
+	DDIO_PROBE(request_end, req, req->msg.opcode);
 	if (req->client) {
 		struct server_client *sc = server_client_of(req->client);
 
