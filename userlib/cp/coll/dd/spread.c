@@ -115,8 +115,8 @@ static void spread_fail(struct ddio_op *op, const struct lane *lane, int err)
 }
 
 /*
- * A node asks.  It may know the group from an earlier operation, and have nothing of this one; with the verdict the
- * operation is at its end for who wants nothing, and that may come first.
+ * A node asks.  It may know the group from an earlier operation, and have nothing of this one.  The operation of a member
+ * that wants nothing is at its end with the verdict, which may come first.
  */
 static int dd_tell(struct lane *lane, const void *payload, size_t len)
 {
@@ -135,7 +135,7 @@ static int dd_tell(struct lane *lane, const void *payload, size_t len)
 		dl->spread = true;
 	op->messages += 2;
 	err = told_send(lane, op);
-	/* Who is at the end says that by going. */
+	/* A member at the end can say that only by going. */
 	if (err && op->phase > PHASE_MOVING)
 		return err;
 	if (err)
