@@ -7,14 +7,16 @@
 
 # pairs "name" options...: runs a benchmark that checks every byte, judges its CSV
 pairs() {
-	local what=$1 csv=$dir/out.csv
+	local what=$1 csv=$dir/out.csv most=2
 	shift
+	# A disk without an arm has as many as a megabyte holds, and no more than 64.
+	[[ " $* " =~ " --engine "(mem|aio)" " ]] && most=64
 	if ! "$ddio" bench --quiet --csv --output "$csv" "$@" 2>"$dir/err"; then
 		not_ok "$what: $(cat "$dir/err")"
 		return
 	fi
 	ok "$what: every byte right"
-	awk -F, -v what="$what" '
+	awk -F, -v what="$what" -v most=$most '
 		/^#/ { next }
 		!n++ { for (i = 1; i <= NF; i++) c[$i] = i; next }
 		$c["verified"] != 1 { print what ": not verified: " $0; bad = 1 }
@@ -22,11 +24,11 @@ pairs() {
 			print what ": requests are not one an I/O processor: " $0; bad = 1 }
 		$c["method"] ~ /DD/ && $c["disk_read"] + $c["disk_written"] != $c["bytes_needed"] {
 			print what ": disk traffic is not what is needed: " $0; bad = 1 }
-		$c["method"] ~ /DD/ && $c["buffers"] > 2 {
-			print what ": more than two buffers: " $0; bad = 1 }
+		$c["method"] ~ /DD/ && $c["buffers"] > most {
+			print what ": more than " most " buffers: " $0; bad = 1 }
 		$c["method"] == "DDs" && $c["sorted"] != 1 { print what ": not sorted: " $0; bad = 1 }
 		END { if (n < 2) { print what ": empty"; bad = 1 } exit bad }' "$csv"
-	check "$what: one request an I/O processor, exact traffic, two buffers" [ $? -eq 0 ]
+	check "$what: one request an I/O processor, exact traffic, at most $most buffers" [ $? -eq 0 ]
 }
 
 fast="--disk-options time_scale=0"

@@ -14,6 +14,7 @@ listed() {
 echo "#include <sys/sdt.h>" | ${CC:-cc} -E - >/dev/null 2>&1 || { echo "skipped: no sys/sdt.h (systemtap-sdt-dev)"; exit 77; }
 listed "$build/ddiod" "$build/ddio" >"$dir/listed"
 # The table: ``ddio:NAME``  first, second, ...
+# shellcheck disable=SC2016
 sed -n 's/^``ddio:\([a-z_]*\)``  *\(.*[^ ]\) *$/\1 \2/p' Documentation/operating.rst | awk '{ n = gsub(/,/, ","); print $1, n + 1 }' | sort >"$dir/told"
 check "operating.rst tells of each probe, and of its arguments" cmp "$dir/told" "$dir/listed"
 check "... and there are some" test "$(wc -l <"$dir/listed")" -ge 8
