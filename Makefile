@@ -121,8 +121,8 @@ install: all
 	install -m 755 $(O)/ddiod $(DESTDIR)$(PREFIX)/sbin/
 	install -m 755 $(O)/ddiofs $(DESTDIR)$(PREFIX)/sbin/
 	install -d $(DESTDIR)$(MOUNT_DIR) $(DESTDIR)$(PREFIX)/lib/systemd/system
-	ln -sf $(PREFIX)/sbin/ddiofs $(DESTDIR)$(MOUNT_DIR)/mount.ddio
-	ln -sf $(PREFIX)/sbin/ddiofs $(DESTDIR)$(MOUNT_DIR)/mount.fuse.ddio
+	for l in mount.ddio mount.fuse.ddio; do \
+		ln -sf $(if $(filter $(PREFIX)/sbin,$(MOUNT_DIR)),,$(PREFIX)/sbin/)ddiofs $(DESTDIR)$(MOUNT_DIR)/$$l; done
 	for u in tools/systemd/*.service.in; do n=$${u##*/}; sed 's|@PREFIX@|$(PREFIX)|' $$u \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/$${n%.in}; done
 	install -d $(DESTDIR)$(PREFIX)/lib/sysusers.d
@@ -147,6 +147,7 @@ install: all
 		s=$${m##*.}; install -d $(DESTDIR)$(PREFIX)/share/man/man$$s; \
 		install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; done
 	ln -sf ddiofs.8 $(DESTDIR)$(PREFIX)/share/man/man8/mount.ddio.8
+	ln -sf ddiofs.8 $(DESTDIR)$(PREFIX)/share/man/man8/mount.fuse.ddio.8
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(O)/ddio completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ddio
 

@@ -64,6 +64,8 @@ build() {
 	mkdir -p "$doc" "$stage/DEBIAN"
 	install -m 644 tools/debian/copyright "$doc/copyright"
 	[ ! -e "tools/debian/$name.README.Debian" ] || install -m 644 "tools/debian/$name.README.Debian" "$doc/README.Debian"
+	[ ! -e "tools/debian/$name.lintian-overrides" ] ||
+		install -D -m 644 "tools/debian/$name.lintian-overrides" "$stage/usr/share/lintian/overrides/$name"
 	printf 'ddio (%s) unstable; urgency=medium\n\n  * Commit %s.\n\n -- %s  %s\n' "$version" "$commit" "$maintainer" \
 		"$(date -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
 	size=$(($(find "$stage" -type f -printf '(%s+1023)/1024+'; echo 0)))

@@ -12,7 +12,7 @@ perl -e 'for my $i (0 .. 19999) { print join("\t", $i, $i * 7 % 1000, 500 - $i %
 printf tail >>"$dir/records"
 check "records are imported" "$ddio" import --block-size 4K "$dir/records" records
 
-fields=(-r 12 -f n=0:u32,kind=4:u16be -f v=8:s32 -f all=0:b12)
+fields=(-r 12 -f "n=0:u32,kind=4:u16be" -f v=8:s32 -f all=0:b12)
 
 query() {
 	in_time 30 "$ddio" query records "${fields[@]}" "$@" >"$dir/out" 2>"$dir/err"

@@ -18,7 +18,7 @@ static void look(const struct ddio_conf *conf)
 		if (conf->disks[i].node >= conf->nnodes || !conf->disks[i].name)
 			abort();
 	for (i = 0; i < conf->nnodes; i++)
-		if (!strrchr(conf->nodes[i].address, ':') || !conf->nodes[i].buffers ||
+		if (!strrchr(conf->nodes[i].address, ':') ||
 		    ddio_conf_find_node(conf, conf->nodes[i].name) != (int)i)
 			abort();
 }

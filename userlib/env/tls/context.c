@@ -189,8 +189,9 @@ int ddio_tls_set_answer(struct ddio_tls *tls, const void *answer, size_t len)
 
 	if (!copy)
 		return -ENOMEM;
+	memcpy(copy, answer, len);
 	free(tls->answer);
-	tls->answer = memcpy(copy, answer, len);
+	tls->answer = copy;
 	tls->answer_len = len;
 	return 0;
 }

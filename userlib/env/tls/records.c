@@ -170,7 +170,7 @@ static ssize_t put(struct tls_stream *s, const struct iovec *iov, int n)
 	struct tls_place at = { iov, n, 0 };
 	size_t done = 0;
 	bool behind = true; /* @at stands before what is owed */
-	int err;
+	int err = 0;
 
 	do {
 		err = out_flush(s);
