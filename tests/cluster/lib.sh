@@ -92,7 +92,6 @@ too_slow() {
 		echo "skipped: $1: this machine is too slow, or busy: the processors were $idle % idle"
 	fi
 }
-# start_cluster NAME [options of ddio start]: sets DDIO_CONF.  SECURITY=tls: connections are encrypted
 # soon COMMAND...: tries until it succeeds, as long as in_time 20 waits
 soon() {
 	local end=$((SECONDS + 20 * DDIO_PATIENCE))
@@ -101,6 +100,7 @@ soon() {
 		sleep 0.1
 	done
 }
+# start_cluster NAME [options of ddio start]: sets DDIO_CONF.  SECURITY=tls: connections are encrypted
 start_cluster() {
 	local name=$1
 	shift

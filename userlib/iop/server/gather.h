@@ -34,7 +34,7 @@ struct gather {
 	uint32_t pending;
 };
 
-/* Asks @reactor.  Called once for each reactor of the node, with @pending set to how many there are. */
-void gather_ask(struct gather *g, struct gather_part *part, struct reactor *reactor);
+/* Asks all reactors of the node.  @parts: one for each, of @size bytes, which begins with a struct gather_part. */
+void gather_all(struct gather *g, void *parts, size_t size);
 
 #endif /* DDIO_SERVER_GATHER_H */

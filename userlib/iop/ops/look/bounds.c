@@ -88,21 +88,17 @@ static void bounds_collect(struct gather_part *p)
 
 int bounds_ask(struct reactor *home, bounds_fn done, void *arg)
 {
-	struct ddio_iop *iop = home->iop;
+	const struct ddio_iop *iop = home->iop;
 	struct bounds_ask *ask = calloc(1, sizeof(*ask) + iop->nreactors * sizeof(ask->parts[0]));
-	uint32_t i;
 
 	if (!ask)
 		return -ENOMEM;
-	ask->gather = (struct gather){ .home = home,
-				       .collect = bounds_collect,
-				       .done = bounds_done,
-				       .arg = arg,
-				       .pending = iop->nreactors };
+	ask->gather = (struct gather){
+		.home = home, .collect = bounds_collect, .done = bounds_done, .arg = arg
+	};
 	ask->done = done;
 	ask->nreactors = iop->nreactors;
-	for (i = 0; i < iop->nreactors; i++)
-		gather_ask(&ask->gather, &ask->parts[i].part, &iop->reactors[i]);
+	gather_all(&ask->gather, ask->parts, sizeof(ask->parts[0]));
 	return 0;
 }
 

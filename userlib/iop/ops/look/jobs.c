@@ -64,21 +64,17 @@ static void all_done(struct gather *g)
 
 int jobs_ask(struct reactor *home, jobs_fn done, void *arg)
 {
-	struct ddio_iop *iop = home->iop;
+	const struct ddio_iop *iop = home->iop;
 	struct all_jobs *ask = calloc(1, sizeof(*ask) + iop->nreactors * sizeof(ask->parts[0]));
-	uint32_t i;
 
 	if (!ask)
 		return -ENOMEM;
-	ask->gather = (struct gather){ .home = home,
-				       .collect = part_collect,
-				       .done = all_done,
-				       .arg = arg,
-				       .pending = iop->nreactors };
+	ask->gather = (struct gather){
+		.home = home, .collect = part_collect, .done = all_done, .arg = arg
+	};
 	ask->done = done;
 	ask->nreactors = iop->nreactors;
-	for (i = 0; i < iop->nreactors; i++)
-		gather_ask(&ask->gather, &ask->parts[i].part, &iop->reactors[i]);
+	gather_all(&ask->gather, ask->parts, sizeof(ask->parts[0]));
 	return 0;
 }
 

@@ -134,24 +134,22 @@ static struct status_ask *status_new(const struct ddio_iop *iop)
 
 int status_ask(struct reactor *home, status_fn done, void *arg)
 {
-	struct ddio_iop *iop = home->iop;
+	const struct ddio_iop *iop = home->iop;
 	struct status_ask *ask = status_new(iop);
 	uint32_t i, n = 0;
 
 	if (!ask)
 		return -ENOMEM;
 	ask->st.uptime_ns = ddio_env_now(home->env) - iop->began_ns;
-	ask->gather = (struct gather){ .home = home,
-				       .collect = status_collect,
-				       .done = status_done,
-				       .arg = arg,
-				       .pending = iop->nreactors };
+	ask->gather = (struct gather){
+		.home = home, .collect = status_collect, .done = status_done, .arg = arg
+	};
 	ask->done = done;
 	for (i = 0; i < iop->nreactors; i++) {
 		ask->parts[i].disks = ask->st.disks + n;
 		n += iop->reactors[i].ndisks;
-		gather_ask(&ask->gather, &ask->parts[i].part, &iop->reactors[i]);
 	}
+	gather_all(&ask->gather, ask->parts, sizeof(ask->parts[0]));
 	return 0;
 }
 
