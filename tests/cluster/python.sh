@@ -43,7 +43,7 @@ export PYTHONPATH=$dir/site:$top/tests/python
 with_module mypy "the types are consistent" $python -m mypy --strict --cache-dir "$dir/mypy" "$dir/site/ddio"
 
 check "start" start_cluster c --iops 3 --engine mem --disk-size 64M
-cases test_abi test_distribution test_cluster
+cases test_abi test_distribution test_cluster test_query
 over_mpi() {
 	in_time 60 mpiexec.openmpi --allow-run-as-root --oversubscribe -n 4 $python tests/python/mpi.py >"$dir/mpi.out" 2>&1 &&
 		grep -qx '4 of 4 ranks' "$dir/mpi.out"

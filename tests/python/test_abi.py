@@ -48,7 +48,7 @@ class Abi(unittest.TestCase):
 
     def test_functions(self):
         """each function has as many arguments as the header says"""
-        text = re.sub(r"/\*.*?\*/", "", header("ddio.h") + header("cluster.h"), flags=re.S)
+        text = re.sub(r"/\*.*?\*/", "", header("ddio.h") + header("cluster.h") + header("query.h"), flags=re.S)
         for name, (_, arguments) in _abi.FUNCTIONS.items():
             found = re.search(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\);", text)
             self.assertTrue(found, name)
@@ -68,5 +68,6 @@ class Abi(unittest.TestCase):
             found = re.search(rf"\b{name}(?: =)? (0x[0-9a-f]+|[0-9]+)", text)
             self.assertTrue(found, name)
             self.assertEqual(int(found.group(1), 0), int(value), name)
+        self.assertIn(f"DDIO_QUERY_STEPS_MAX {_abi.QUERY_STEPS_MAX}u", header("query.h"))
         flags = set(re.findall(r"#define (DDIO_XFER_[A-Z_]+)", text))
         self.assertEqual(flags, {n for n in named if n.startswith("DDIO_XFER")})

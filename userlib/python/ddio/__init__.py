@@ -10,7 +10,7 @@
     shares = ddio.fork(16, columns)
 
 connect() begins a session; over_mpi(), at_address() and fork() form groups; File.read() and File.write() move arrays,
-with start_read() and start_write() while the program goes on (or awaits them).  Array, Strided and Extents say which
+with start_read() and start_write() while the program goes on (or awaits them).  File.query() asks which records match.  Array, Strided and Extents say which
 part of a file a process wants.  What goes wrong is an OSError with the text of libddio, which names node, disk, file and
 byte.  The library is libddio.so.0, or what $DDIO_LIBRARY names.
 """
@@ -19,11 +19,12 @@ from . import _abi
 from .distribution import ALL, BLOCK, CYCLIC, NONE, Array, Dist, Extents, Part, Strided
 from .file import File, Layout, Placement, Stat, Striping
 from .group import Counter, Group, at_address, fork, over_broadcast, over_mpi
+from .query import Found, Reduce, Reduced
 from .session import Node, Session, connect
 from .transfer import Flag, Method, Operation, Report
 
 __version__: str = _abi.lib.ddio_version().decode()
 
-__all__ = ["ALL", "BLOCK", "CYCLIC", "NONE", "Array", "Counter", "Dist", "Extents", "File", "Flag", "Group", "Layout",
-           "Method", "Node", "Operation", "Part", "Placement", "Report", "Session", "Stat", "Strided", "Striping",
-           "at_address", "connect", "fork", "over_broadcast", "over_mpi"]
+__all__ = ["ALL", "BLOCK", "CYCLIC", "NONE", "Array", "Counter", "Dist", "Extents", "File", "Flag", "Found", "Group",
+           "Layout", "Method", "Node", "Operation", "Part", "Placement", "Reduce", "Reduced", "Report", "Session",
+           "Stat", "Strided", "Striping", "at_address", "connect", "fork", "over_broadcast", "over_mpi"]

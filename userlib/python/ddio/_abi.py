@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char, c_char_p, c_int, c_int64, c_size_t, c_ssize_t
+from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_ssize_t
 from ctypes import c_uint, c_uint32, c_uint64, c_void_p
 from typing import Any
 
@@ -209,8 +209,83 @@ class NodeState(ctypes.Structure):
     ]
 
 
+QUERY_STEPS_MAX = 256
+
+
+class QueryField(ctypes.Structure):
+    c_name = "ddio_query_field"
+    _fields_ = [
+        ("name", c_char_p),
+        ("offset", c_uint32),
+        ("len", c_uint32),
+        ("type", c_uint32),
+        ("flags", c_uint32),
+    ]
+
+
+class QueryNumber(ctypes.Union):
+    _fields_ = [("s", c_int64), ("u", c_uint64), ("f", c_double)]
+
+
+class QueryStep(ctypes.Structure):
+    c_name = "ddio_query_step"
+    _fields_ = [("op", c_uint32), ("field", c_uint32), ("value", QueryNumber)]
+
+
+class QueryReduce(ctypes.Structure):
+    c_name = "ddio_query_reduce"
+    _fields_ = [
+        ("kind", c_uint32),
+        ("field", c_uint32),
+        ("nbounds", c_uint32),
+        ("bound", POINTER(QueryNumber)),
+    ]
+
+
+class Query(ctypes.Structure):
+    c_name = "ddio_query"
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("origin", c_uint64),
+        ("record", c_uint32),
+        ("nfields", c_uint32),
+        ("field", POINTER(QueryField)),
+        ("nsteps", c_uint32),
+        ("where", POINTER(QueryStep)),
+        ("nreduce", c_uint32),
+        ("reduce", POINTER(QueryReduce)),
+        ("noutput", c_uint32),
+        ("output", POINTER(c_uint32)),
+    ]
+
+
+class QueryValue(ctypes.Structure):
+    c_name = "ddio_query_value"
+    _fields_ = [
+        ("count", c_uint64),
+        ("nans", c_uint64),
+        ("value", QueryNumber),
+        ("high", c_int64),
+        ("bin", c_void_p),
+    ]
+
+
+class QueryResult(ctypes.Structure):
+    c_name = "ddio_query_result"
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("first", c_uint64),
+        ("records", c_uint64),
+        ("matched", c_uint64),
+        ("value", POINTER(QueryValue)),
+        ("room", c_uint64),
+        ("index", c_void_p),
+        ("buf", c_void_p),
+    ]
+
+
 STRUCTURES = [Dim, Array, Level, Strided, Extent, Part, Memory, Report, Transfer, ConnectOpts, Striping,
-              OpenOpts, FileStat, Placement, NodeState]
+              OpenOpts, FileStat, Placement, NodeState, QueryField, QueryStep, QueryReduce, Query, QueryValue, QueryResult]
 
 BCAST_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t, c_uint32)
 LIST_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, POINTER(FileStat))
@@ -268,6 +343,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ddio_wait": (c_int, [_HANDLE]),
     "ddio_lock": (c_int, [_HANDLE, c_uint64, c_uint64, c_uint]),
     "ddio_unlock": (c_int, [_HANDLE, c_uint64, c_uint64]),
+    "ddio_query": (c_int, [_HANDLE, POINTER(Query), POINTER(QueryResult)]),
+    "ddio_query_parse": (c_int, [c_char_p, POINTER(QueryField), c_uint32, POINTER(QueryStep), c_uint32, c_char_p,
+                                 c_size_t]),
     "ddio_array_share": (c_int, [POINTER(Array), c_uint32, c_uint32, POINTER(c_uint64), POINTER(c_char_p)]),
     "ddio_array_local": (c_int, [POINTER(Array), c_uint32, c_uint32, POINTER(c_uint64)]),
 }

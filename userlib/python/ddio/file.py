@@ -6,7 +6,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import enum
+import errno
 import io
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from . import _abi
 from ._handle import Handle, Root
 from .distribution import NONE, Array, Dist, Part
+from .query import Found, Question, Reduce, Result, dtype_of_records
 from .transfer import Call, Data, Flag, Method, Operation, Report, share_new
 
 if TYPE_CHECKING:
@@ -180,6 +183,44 @@ class File(Handle):
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = read(head)
         return Array(shape, dtype, dist, grid, offset=head.tell(), order="F" if fortran else "C")
+
+    def _ask(self, question: Question, result: Result) -> bool:
+        """Asks; False if more records match than there is room for."""
+        try:
+            self._call("ddio_query", ctypes.byref(question.c), ctypes.byref(result.c))
+        except OSError as e:
+            if e.errno != errno.ERANGE or result.c.matched <= result.c.room:
+                raise
+            return False
+        return True
+
+    def query(self, records: npt.DTypeLike | Array, where: str = "", select: Sequence[str] = (), *,
+              reduce: Sequence[Reduce] = (), index: bool = False, first: int = 0, count: int | None = None,
+              origin: int = 0) -> Found:
+        """Asks the I/O processors which records match; only what is asked for is sent.
+
+        records: the dtype of a record, whose fields have the names that where and select use; that of plain numbers has
+            the field "value".  Or an array, whole: its elements are the records, as in f.query(f.npy(), ...).
+        where: as in "energy > 1.5 and not (type = 3 or type = 4)"; "": every record matches.
+        select: fields of those that match, which Found.data has; index: whether Found.index has their numbers.
+        reduce: sums, extremes and histograms of fields of those that match, which Found.values has in this order.
+        first, count: the records that are looked at; origin: byte of the file at which record 0 begins.
+
+        Raises ValueError for a question that says nothing, OSError with libddio's text otherwise.
+        """
+        if isinstance(records, Array):
+            origin += records.offset
+            most = max(math.prod(records.shape) - first, 0)
+            count = most if count is None else min(count, most)
+            records = records.dtype
+        question = Question(dtype_of_records(np.dtype(records)), where, select, reduce, origin)
+        room = 4096 if select or index else 0
+        for _ in range(8):
+            result = question.result(first, count, room, index)
+            if self._ask(question, result):
+                return result.found()
+            room = int(result.c.matched) + int(result.c.matched) // 8
+        raise OSError(errno.ERANGE, "more records match each time: the file grows faster than it is read", self.name)
 
     def _prepare(self, group: Group | None, part: Part, data: Data | None, writes: bool, dtype: npt.DTypeLike,
                  method: Method, flags: Flag, outstanding: int, report: Report | None) -> Call:
