@@ -11,6 +11,13 @@ $(TOOL_COMMON): $(call tool_obj,common)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar qcs $@ $^
 
+# Traces of collectives: the user's command and the laboratory write them.
+TOOL_TRACE := $(O)/tools/trace.a
+
+$(TOOL_TRACE): $(call tool_obj,trace)
+	$(call say,AR,$@)
+	$(Q)rm -f $@; ar qcs $@ $^
+
 # The one file that knows the commit is compiled anew for each, and no other.
 $(O)/tools/common/version.o: CFLAGS += -DDDIO_COMMIT='"$(COMMIT)"' -DDDIO_VERSION_TEXT='"$(VERSION)"'
 $(O)/tools/common/version.o: $(O)/commit
@@ -19,7 +26,7 @@ $(O)/commit: FORCE
 FORCE:
 
 # The user's command has the library only: no I/O processor, no simulator.
-$(O)/ddio: $(call tool_obj,ddio) $(TOOL_COMMON) $(O)/libddio-cp.a
+$(O)/ddio: $(call tool_obj,ddio) $(TOOL_TRACE) $(TOOL_COMMON) $(O)/libddio-cp.a
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIB_LIBS)
 
@@ -27,6 +34,6 @@ $(O)/ddiod: $(call tool_obj,ddiod) $(TOOL_COMMON) $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(O)/ddio-lab: $(call tool_obj,lab) $(TOOL_COMMON) $(O)/libddio-all.a
+$(O)/ddio-lab: $(call tool_obj,lab) $(TOOL_TRACE) $(TOOL_COMMON) $(O)/libddio-all.a
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)

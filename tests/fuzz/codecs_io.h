@@ -454,6 +454,45 @@ static inline void gen_jobs(struct rnd *r, struct ddio_msg_jobs *x)
 	}
 }
 
+static inline void gen_trace_ask(struct rnd *r, struct ddio_msg_trace_ask *x)
+{
+	rnd_bytes(r, x, sizeof(*x));
+	x->action = 1 + (uint32_t)rnd_below(r, 3);
+	x->most = 1 + (uint32_t)rnd_below(r, DDIO_TRACE_COLLS);
+	rnd_str(r, x->job, sizeof(x->job), 0);
+	rnd_str(r, x->file, sizeof(x->file), 0);
+}
+
+static inline void gen_trace_events(struct rnd *r, struct ddio_msg_trace *x)
+{
+	uint32_t i;
+
+	x->n = x->ncolls ? (uint32_t)rnd_below(r, 6) : 0;
+	x->event = rnd_array(x->n, sizeof(*x->event));
+	for (i = 0; i < x->n; i++) {
+		rnd_bytes(r, &x->event[i], sizeof(x->event[i]));
+		x->event[i].kind = (uint16_t)rnd_below(r, 10);
+		x->event[i].what = (uint16_t)rnd_below(r, DDIO_TRACE_PIECES);
+		x->event[i].coll = (uint16_t)rnd_below(r, x->ncolls);
+	}
+}
+
+static inline void gen_trace(struct rnd *r, struct ddio_msg_trace *x)
+{
+	uint32_t i;
+
+	rnd_bytes(r, x, sizeof(*x));
+	x->ncolls = (uint32_t)rnd_below(r, 4);
+	x->coll = rnd_array(x->ncolls, sizeof(*x->coll));
+	for (i = 0; i < x->ncolls; i++) {
+		rnd_bytes(r, &x->coll[i], sizeof(x->coll[i]));
+		x->coll[i].flags &= DDIO_TRACE_WRITE | DDIO_TRACE_ENDED;
+		rnd_str(r, x->coll[i].job, sizeof(x->coll[i].job), 0);
+		rnd_str(r, x->coll[i].file, sizeof(x->coll[i].file), 0);
+	}
+	gen_trace_events(r, x);
+}
+
 static inline void gen_scrub_ask(struct rnd *r, struct ddio_msg_scrub_ask *x)
 {
 	rnd_bytes(r, x, sizeof(*x));
@@ -628,6 +667,8 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(bounds, ddio_msg_bounds, P(bound))                            \
 	X(job, ddio_msg_job, N)                                         \
 	X(jobs, ddio_msg_jobs, P(job))                                  \
+	X(trace_ask, ddio_msg_trace_ask, N)                             \
+	X(trace, ddio_msg_trace, F(ddio_trace_free))                    \
 	X(scrub_ask, ddio_msg_scrub_ask, N)                             \
 	X(scrub, ddio_msg_scrub, N)                                     \
 	X(query, ddio_msg_query, F(ddio_msg_query_free))                \

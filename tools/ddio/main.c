@@ -5,6 +5,7 @@
 #include <string.h>
 #include "ddio.h"
 #include "tools/common/version.h"
+#include "tools/trace/trace.h"
 
 static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
@@ -28,6 +29,7 @@ static const struct subcommand commands[] = {
 	{ &opts_umount, cmd_umount },
 	{ &opts_status, cmd_status },
 	{ &opts_top, cmd_top },
+	{ &opts_trace, cmd_trace },
 	{ &opts_import, cmd_import },
 	{ &opts_export, cmd_export },
 	{ &opts_ls, cmd_ls },

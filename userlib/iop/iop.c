@@ -9,8 +9,9 @@
 #include "iop/scrub/service.h"
 #include "iop/server/server.h"
 
-static const struct server_service *const services[] = { &coll_service, &ops_service,
-							 &scrub_service, &query_service, NULL };
+static const struct server_service *const services[] = { &coll_service,	 &ops_service,
+							 &scrub_service, &query_service,
+							 &trace_service, NULL };
 
 /**
  * ddio_iop_reactors - how many reactors a node gets

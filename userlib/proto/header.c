@@ -48,6 +48,7 @@ static const struct op_info ops[] = {
 	OP(SCRUB, SMALL, SMALL),
 	OP(JOB, SMALL, 0),
 	OP(JOBS, SMALL, SMALL),
+	OP(TRACE, SMALL, SMALL),
 
 	OP(NS_CREATE, SMALL, SMALL),
 	OP(NS_LOOKUP, SMALL, SMALL),

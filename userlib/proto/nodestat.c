@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The codecs of a node's counters, of jobs and of scrubs. */
+/* The codecs of a node's counters, of jobs, of scrubs and of traces. */
 #include <stdlib.h>
 #include "proto/codec.h"
 
@@ -163,3 +163,96 @@ void ddio_status_free(struct ddio_msg_status *st)
 	st->disks = NULL;
 	st->ndisks = 0;
 }
+
+#define TRACE_FLAGS (DDIO_TRACE_WRITE | DDIO_TRACE_ENDED)
+/* Identifier, eight numbers of 8 bytes, four of 4, two empty strings. */
+#define TRACE_COLL_MIN (DDIO_GROUP_ID_LEN + 8 * 8 + 4 * 4 + 2 * 2)
+#define TRACE_EVENT_LEN (2 * 8 + 3 * 4 + 4 * 2)
+
+static inline void code_trace_ask(struct ddio_coder *c, struct ddio_msg_trace_ask *x)
+{
+	code_u32(c, &x->action);
+	code_u32(c, &x->most);
+	code_u32(c, &x->reactor);
+	code_u32(c, &x->from);
+	code_u64(c, &x->op);
+	code_str(c, x->job, sizeof(x->job));
+	code_str(c, x->file, sizeof(x->file));
+	code_check(c, x->action >= DDIO_TRACE_BEGIN && x->action <= DDIO_TRACE_END, -EINVAL);
+	code_check(c, x->most <= DDIO_TRACE_COLLS, -EINVAL);
+	code_check(c, x->action != DDIO_TRACE_BEGIN || x->most, -EINVAL);
+}
+CODEC(trace_ask, ddio_msg_trace_ask)
+
+static void code_trace_coll(struct ddio_coder *c, struct ddio_trace_coll *x)
+{
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u64(c, &x->op);
+	code_u32(c, &x->nprocs);
+	code_u32(c, &x->block);
+	code_flags(c, &x->flags, TRACE_FLAGS);
+	code_u32(c, &x->status);
+	code_u64(c, &x->bytes_needed);
+	code_u64(c, &x->disk_requests);
+	code_u64(c, &x->disk_read);
+	code_u64(c, &x->disk_written);
+	code_u64(c, &x->messages);
+	code_u64(c, &x->wait_disk_ns);
+	code_u64(c, &x->wait_members_ns);
+	code_str(c, x->job, sizeof(x->job));
+	code_str(c, x->file, sizeof(x->file));
+}
+
+static void code_trace_event(struct ddio_coder *c, struct ddio_trace_event *x)
+{
+	code_u64(c, &x->ns);
+	code_u64(c, &x->place);
+	code_u32(c, &x->len);
+	code_u32(c, &x->rank);
+	code_u32(c, &x->disk);
+	code_u16(c, &x->slot);
+	code_u16(c, &x->kind);
+	code_u16(c, &x->what);
+	code_u16(c, &x->coll);
+}
+
+/* Of kinds that this version does not know, only what all have in common is checked. */
+static void check_trace_event(struct ddio_coder *c, const struct ddio_trace_event *x,
+			      uint32_t ncolls)
+{
+	code_check(c, x->coll < ncolls, -EINVAL);
+	code_check(c, x->kind != DDIO_TRACE_STATE || x->what < DDIO_TRACE_STATES, -EINVAL);
+	code_check(c, x->kind != DDIO_TRACE_SLOT || x->what < DDIO_TRACE_SLOTS, -EINVAL);
+	code_check(c, x->kind != DDIO_TRACE_ASK || x->what < DDIO_TRACE_PIECES, -EINVAL);
+}
+
+static inline void code_trace(struct ddio_coder *c, struct ddio_msg_trace *x)
+{
+	uint32_t i;
+
+	code_u64(c, &x->now);
+	code_u64(c, &x->lost);
+	code_u32(c, &x->nreactors);
+	code_u32(c, &x->ncolls);
+	code_u32(c, &x->total);
+	code_u32(c, &x->n);
+	code_check(c, x->ncolls <= DDIO_TRACE_COLLS && x->n <= DDIO_TRACE_PAGE, -EMSGSIZE);
+	if (c->reading)
+		x->coll = code_alloc(c, x->ncolls, sizeof(*x->coll), TRACE_COLL_MIN);
+	for (i = 0; i < x->ncolls && coder_ok(c); i++)
+		code_trace_coll(c, &x->coll[i]);
+	if (c->reading)
+		x->event = code_alloc(c, x->n, sizeof(*x->event), TRACE_EVENT_LEN);
+	for (i = 0; i < x->n && coder_ok(c); i++) {
+		code_trace_event(c, &x->event[i]);
+		check_trace_event(c, &x->event[i], x->ncolls);
+	}
+}
+
+void ddio_trace_free(struct ddio_msg_trace *x)
+{
+	free(x->coll);
+	free(x->event);
+	memset(x, 0, sizeof(*x));
+}
+CODEC_OWNING(trace, ddio_msg_trace, ddio_trace_free)

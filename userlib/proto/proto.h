@@ -549,6 +549,117 @@ struct ddio_msg_scrub {
 };
 #define DDIO_SCRUB_RUNS 0x1u
 
+/**
+ * struct ddio_msg_trace_ask - what is to be recorded, or told of it
+ * @action: enum ddio_trace_action
+ * @most: BEGIN: how many collectives; of each reactor, those that begin first
+ * @op: BEGIN: none of a lower number within its group
+ * @job, @file: BEGIN: whose, and of which file; "": of any
+ * @reactor, @from: READ: from which event of which reactor on
+ */
+struct ddio_msg_trace_ask {
+	uint32_t action, most;
+	uint32_t reactor, from;
+	uint64_t op;
+	char job[DDIO_MAX_JOB + 1];
+	char file[DDIO_MAX_NAME + 1];
+};
+#define DDIO_TRACE_COLLS 16u /* @most at most */
+
+enum ddio_trace_action {
+	DDIO_TRACE_BEGIN = 1,
+	DDIO_TRACE_READ = 2,
+	DDIO_TRACE_END = 3,
+};
+
+enum ddio_trace_kind {
+	DDIO_TRACE_STATE = 1, /* the collective: @what is enum ddio_trace_state */
+	DDIO_TRACE_SLOT = 2,  /* a slot: @what is enum ddio_trace_slot; @place: the block */
+	DDIO_TRACE_ASK = 3, /* write, a slot: @what is enum ddio_trace_pieces; @place: the block */
+	DDIO_TRACE_DISK =
+		4, /* a request begins; @what: 0 read, 1 write; @place: byte of the disk */
+	DDIO_TRACE_DISK_END = 5, /* it ends, well or not */
+	DDIO_TRACE_SENT = 6,	 /* to @rank; @what: opcode; @place: the block, or how many */
+	DDIO_TRACE_CAME = 7,	 /* from @rank; the same */
+};
+
+enum ddio_trace_state { /* of a collective on a reactor */
+			DDIO_TRACE_PLANNING,
+			DDIO_TRACE_DOUBTING,
+			DDIO_TRACE_RUNNING,
+			DDIO_TRACE_COMMITTING,
+			DDIO_TRACE_STOPPING,
+			DDIO_TRACE_RELEASING,
+			DDIO_TRACE_OVER,
+			DDIO_TRACE_STATES
+};
+
+enum ddio_trace_slot { /* of a slot */
+		       DDIO_TRACE_IDLE,
+		       DDIO_TRACE_LOCKING,
+		       DDIO_TRACE_FEEDING,
+		       DDIO_TRACE_READING,
+		       DDIO_TRACE_RECORDING,
+		       DDIO_TRACE_WRITING,
+		       DDIO_TRACE_SENDING,
+		       DDIO_TRACE_SLOTS
+};
+
+enum ddio_trace_pieces { /* of a slot's next block */
+			 DDIO_TRACE_NONE,
+			 DDIO_TRACE_TAKEN,
+			 DDIO_TRACE_ASKED,
+			 DDIO_TRACE_READY,
+			 DDIO_TRACE_PIECES
+};
+
+/**
+ * struct ddio_trace_event - something that happened to a collective on a reactor
+ * @ns: when, by the node's clock
+ * @len: bytes of the block, or of the message's data
+ * @slot: DDIO_TRACE_NO_SLOT: the block goes past the slots
+ * @coll: which of the reactor's collectives
+ */
+struct ddio_trace_event {
+	uint64_t ns, place;
+	uint32_t len, rank, disk;
+	uint16_t slot, kind, what, coll;
+};
+#define DDIO_TRACE_NO_SLOT 0xffffu
+
+/**
+ * struct ddio_trace_coll - a collective of which a reactor has recorded something
+ * @op: its number within the group
+ * @status: how it ended; the counters are those of COLL_DONE; both once it is over
+ */
+struct ddio_trace_coll {
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t op;
+	uint32_t nprocs, block, flags, status;
+	uint64_t bytes_needed, disk_requests, disk_read, disk_written, messages;
+	uint64_t wait_disk_ns, wait_members_ns;
+	char job[DDIO_MAX_JOB + 1];
+	char file[DDIO_MAX_NAME + 1];
+};
+#define DDIO_TRACE_WRITE 0x1u
+#define DDIO_TRACE_ENDED 0x2u
+
+/**
+ * struct ddio_msg_trace - what a reactor has recorded
+ * @now: the node's clock
+ * @nreactors: of the node
+ * @total: events; @lost: others, for which there was no room
+ * @n: of them, from the one on that was asked for
+ */
+struct ddio_msg_trace {
+	uint64_t now, lost;
+	uint32_t nreactors, ncolls, total, n;
+	struct ddio_trace_coll *coll;	/* allocated: ddio_trace_free() */
+	struct ddio_trace_event *event; /* allocated */
+};
+#define DDIO_TRACE_PAGE 1024u /* @n at most */
+void ddio_trace_free(struct ddio_msg_trace *x);
+
 void ddio_welcome_free(struct ddio_msg_welcome *w);
 void ddio_ns_listing_free(struct ddio_msg_ns_listing *l);
 
@@ -655,6 +766,8 @@ DDIO_PROTO_CODEC(job, ddio_msg_job);
 DDIO_PROTO_CODEC(jobs, ddio_msg_jobs);
 DDIO_PROTO_CODEC(scrub_ask, ddio_msg_scrub_ask);
 DDIO_PROTO_CODEC(scrub, ddio_msg_scrub);
+DDIO_PROTO_CODEC(trace_ask, ddio_msg_trace_ask);
+DDIO_PROTO_CODEC(trace, ddio_msg_trace);
 DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);
 DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);
 DDIO_PROTO_CODEC(fan, ddio_msg_fan);

@@ -38,13 +38,14 @@
 #define DDIO_FEATURE_SPREAD 0x80000ull /* COLL_TELL, COLL_TOLD, COLL_READY, COLL_GO */
 #define DDIO_FEATURE_QUERY 0x100000ull /* OBJ_QUERY */
 #define DDIO_FEATURE_JOB 0x400000ull   /* JOB, JOBS */
+#define DDIO_FEATURE_TRACE 0x800000ull /* TRACE */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
-	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB)
+	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -79,6 +80,8 @@ enum ddio_opcode {
 
 	DDIO_OP_JOB = 23,  /* what comes from here on is this job's; no reply; feature JOB */
 	DDIO_OP_JOBS = 24, /* reply: what each job has asked for; feature JOB */
+	DDIO_OP_TRACE =
+		25, /* to reactor 0: record collectives, or reply: what was recorded; feature TRACE */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,

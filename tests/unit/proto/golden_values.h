@@ -486,6 +486,46 @@ static const struct ddio_job_status a_job = { .name = "4711",
 					      .coll_write_bytes = N64(7) };
 static const struct ddio_msg_jobs jobs = { .n = 1, .job = (struct ddio_job_status *)&a_job };
 
+static const struct ddio_msg_trace_ask trace_ask = { .action = DDIO_TRACE_BEGIN,
+						     .most = 16,
+						     .reactor = N32(1),
+						     .from = N32(2),
+						     .op = N64(3),
+						     .job = "4711",
+						     .file = "f" };
+static const struct ddio_trace_coll a_traced = { .group = { 1, 2, 3 },
+						 .op = N64(1),
+						 .nprocs = N32(2),
+						 .block = N32(3),
+						 .flags = DDIO_TRACE_WRITE | DDIO_TRACE_ENDED,
+						 .status = N32(4),
+						 .bytes_needed = N64(5),
+						 .disk_requests = N64(6),
+						 .disk_read = N64(7),
+						 .disk_written = N64(8),
+						 .messages = N64(9),
+						 .wait_disk_ns = N64(10),
+						 .wait_members_ns = N64(11),
+						 .job = "j",
+						 .file = "f" };
+static const struct ddio_trace_event an_event = { .ns = N64(1),
+						  .place = N64(2),
+						  .len = N32(3),
+						  .rank = N32(4),
+						  .disk = N32(5),
+						  .slot = 6,
+						  .kind = DDIO_TRACE_SENT,
+						  .what = 67,
+						  .coll = 0 };
+static const struct ddio_msg_trace trace = { .now = N64(1),
+					     .lost = N64(2),
+					     .nreactors = N32(3),
+					     .ncolls = 1,
+					     .total = N32(4),
+					     .n = 1,
+					     .coll = (struct ddio_trace_coll *)&a_traced,
+					     .event = (struct ddio_trace_event *)&an_event };
+
 static const struct ddio_msg_scrub_ask scrub_ask = {
 	.disk = N32(1), .flags = DDIO_SCRUB_ASK_BEGIN | DDIO_SCRUB_ASK_LACKING, .rate = N64(2)
 };

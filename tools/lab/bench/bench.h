@@ -71,6 +71,7 @@ struct bench_spec {
 	const uint8_t *reference;
 	const char *engine, *engine_options;
 	const char *cache_text;
+	const char *trace; /* name of the file that a trace goes to, or NULL */
 };
 
 /* One measured transfer; rank 0 writes it into shared memory. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
+#include "tools/trace/trace.h"
 
 #define COLD_NAME "bench.cold"
 
@@ -26,6 +27,7 @@ struct cp {
 	uint8_t *buf;
 	uint64_t buf_len;
 	uint8_t key;
+	bool traced;
 	uint64_t bad_at; /* file offset of the first wrong byte, or UINT64_MAX */
 };
 
@@ -183,6 +185,53 @@ static int verify_write(struct cp *cp, uint32_t record, const char *what)
 	return err ? cp_fail(cp, err, "read back") : check_share(cp, &a, what);
 }
 
+static void file_name(uint32_t layout, uint32_t trial, char name[64])
+{
+	snprintf(name, 64, "bench.%s.%u", bench_layout_name(layout), trial);
+}
+
+/* Returns true if this process has the next transfer traced. */
+static bool traces(const struct cp *cp, uint32_t method)
+{
+	return cp->spec->trace && !cp->rank && !cp->traced &&
+	       (method == DDIO_METHOD_DD || method == DDIO_METHOD_DDS);
+}
+
+/* Writes down what was recorded of the transfer: 0 or a negative errno, after a message. */
+static int trace_out(struct cp *cp)
+{
+	struct trace_all t;
+	int err = trace_fetch("trace", cp->session, false, &t);
+
+	trace_end(cp->session);
+	if (err)
+		return err;
+	err = trace_pick(&t, 1);
+	if (!err)
+		err = trace_save("trace", cp->spec->trace, &t);
+	trace_all_free(&t);
+	cp->traced = true;
+	return err;
+}
+
+/* A measured transfer, traced if it is the one that is to be. */
+static int measure(struct cp *cp, const struct ddio_array *a, uint32_t method,
+		   struct bench_run *run)
+{
+	struct trace_want want = { .job = "", .most = 1 };
+	bool trace = traces(cp, method);
+	char name[64];
+	int err = 0;
+
+	file_name(run->layout, run->trial, name);
+	want.file = cp->spec->file ? cp->spec->file : name;
+	if (trace)
+		err = trace_begin("trace", cp->session, &want);
+	if (!err)
+		err = timed(cp, a, run->pattern & 1, method, run);
+	return trace && !err ? trace_out(cp) : err;
+}
+
 static int one_run(struct cp *cp, uint32_t pattern, uint32_t record, uint32_t method,
 		   struct bench_run *run)
 {
@@ -214,7 +263,7 @@ static int one_run(struct cp *cp, uint32_t pattern, uint32_t record, uint32_t me
 	err = settle(cp);
 	if (err)
 		return err;
-	err = timed(cp, &a, write, method, run);
+	err = measure(cp, &a, method, run);
 	if (err)
 		return cp_fail(cp, err, what);
 	if (!s->verify)
@@ -313,7 +362,7 @@ static int open_file(struct cp *cp, uint32_t layout, uint32_t trial)
 		err = ddio_open_all(cp->group, s->file, 0, NULL, &cp->file);
 		return err ? cp_fail(cp, err, s->file) : open_cold(cp);
 	}
-	snprintf(name, sizeof(name), "bench.%s.%u", bench_layout_name(layout), trial);
+	file_name(layout, trial, name);
 	err = ddio_open_all(cp->group, name, DDIO_CREATE | DDIO_EXCL, &st, &cp->file);
 	if (err)
 		return cp_fail(cp, err, name);
@@ -334,7 +383,7 @@ static int close_file(struct cp *cp, uint32_t layout, uint32_t trial)
 		err = close_cold(cp);
 	if (err || cp->spec->file || cp->rank)
 		return err;
-	snprintf(name, sizeof(name), "bench.%s.%u", bench_layout_name(layout), trial);
+	file_name(layout, trial, name);
 	err = ddio_remove(cp->session, name);
 	return err ? cp_fail(cp, err, name) : 0;
 }

@@ -44,6 +44,7 @@
 	DDIO_OPT("output", 'O', OPT_TEXT, BENCH_AT(output), "FILE", "write the results to this file"), \
 	DDIO_OPT("csv-file", 0, OPT_TEXT, BENCH_AT(csv_file), "FILE", "write CSV to this file, too"), \
 	DDIO_OPT("plot", 0, OPT_TEXT, BENCH_AT(plot), "FILE.png", "draw the results as bars, by gnuplot"), \
+	DDIO_OPT("trace", 0, OPT_TEXT, BENCH_AT(trace), "FILE", "trace the first disk-directed transfer; .svg and .png: as a picture"), \
 	DDIO_OPT("quiet", 'q', OPT_FLAG, BENCH_AT(quiet), NULL, "show no progress")
 /* clang-format on */
 

@@ -2,7 +2,7 @@
 /* Bars per pattern, the papers' figures beside ours. */
 #include <errno.h>
 #include "bench.h"
-#include "tools/lab/plot/gnuplot.h"
+#include "tools/common/gnuplot.h"
 
 struct series {
 	uint32_t method;

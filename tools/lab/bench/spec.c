@@ -319,6 +319,7 @@ int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec 
 
 	*s = (struct bench_spec){ .conf = v->conf,
 				  .file = v->file,
+				  .trace = v->trace,
 				  .cps = v->cps,
 				  .iops = v->iops,
 				  .disks = v->disks,

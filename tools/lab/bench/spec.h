@@ -9,7 +9,7 @@ struct bench_values {
 	const char *conf, *file, *reference;
 	const char *patterns, *records, *methods, *layouts;
 	const char *engine, *disk_options;
-	const char *output, *csv_file, *plot;
+	const char *output, *csv_file, *plot, *trace;
 	uint32_t cps, iops, disks, trials, buffers, reactors, outstanding;
 	uint64_t size, block, disk_size, cache, seed, offset;
 	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, satf, no_batch, fcfs,

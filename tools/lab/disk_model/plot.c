@@ -3,7 +3,7 @@
  * Draws the distributions of traces.
  */
 #include "tools/lab/disk_model/disk_model.h"
-#include "tools/lab/plot/gnuplot.h"
+#include "tools/common/gnuplot.h"
 
 /* Prints a string in gnuplot's single quotes. */
 static void quote(FILE *out, const char *s)

@@ -19,6 +19,7 @@
 #include "base/probe.h"
 #include "env/lines.h"
 #include "iop/coll/core/pool.h"
+#include "iop/coll/core/trace.h"
 #include "iop/coll/priv.h"
 #include "iop/coll/service.h"
 #include "proto/crowd.h"
@@ -68,6 +69,7 @@ static void coll_free(struct coll *coll)
 	uint32_t d;
 
 	job_count(coll);
+	coll_trace_end(coll);
 	DDIO_PROBE(collective_end, coll->req->start.op, coll->req->start.file.name,
 		   coll->verdict.status, coll->done.bytes_needed,
 		   ddio_env_now(coll->reactor->env) - coll->begin_ns);
@@ -372,6 +374,7 @@ void coll_begin(struct coll_to *to)
 	coll->reactor->collectives++;
 	DDIO_PROBE(collective_begin, req->start.op, req->start.file.name, group->size,
 		   coll_writes(coll));
+	coll_trace_begin(coll);
 	coll_watch_begin(coll);
 	coll_kick(coll);
 }

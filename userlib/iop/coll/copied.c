@@ -64,6 +64,7 @@ static int copied_all(struct client *client, struct coll *coll, struct coll_memb
 	int err = 0;
 
 	coll->done.messages++;
+	SLOT_TRACE_MESSAGE(coll, DDIO_TRACE_CAME, COLL_COPIED, x->rank, x->n, 0);
 	for (i = 0; i < x->n && !err && coll->state == COLL_RUNNING; i++)
 		err = copied_one(client, coll, m, x, &x->copied[i]);
 	for (i = 0; i < coll->ndisks && !err && coll->state == COLL_RUNNING; i++)

@@ -119,10 +119,12 @@ int coll_piece(struct client *client, const struct ddio_msg *msg, const void *pr
 	p.part->owed = OWED_HERE;
 	p.m->piece_ns = ddio_env_now(client->reactor->env);
 	p.coll->done.messages++;
+	SLOT_TRACE_MESSAGE(p.coll, DDIO_TRACE_CAME, COLL_PIECE, p.m->rank, p.data.block,
+			   p.part->len);
 	coll_charge_part(p.coll, DDIO_WORK_MEMGET, p.part);
 	if (--p.slot->owed)
 		return 0;
-	p.slot->ask = ASK_READY;
+	slot_ask_enter(p.slot, ASK_READY);
 	p.coll->ops->go(p.slot->disk);
 	return 0;
 }

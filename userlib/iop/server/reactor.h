@@ -13,6 +13,7 @@
 #include "iop/lock/lease.h"
 #include "iop/lock/locks.h"
 #include "iop/store/store.h"
+#include "iop/trace/trace.h"
 
 /* Between two looks at something that does not report its end. */
 #define SERVER_POLL_NS 2000000ull
@@ -27,6 +28,7 @@ struct ns_mount;
 struct reactor;
 struct queries;
 struct scrub;
+struct tracing;
 
 /**
  * struct iop_disk - one disk of a reactor
@@ -86,6 +88,7 @@ struct client {
  * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
  * @bounds: what clients may take, and have taken
  * @jobs: whose requests it serves
+ * @trace: what is recorded of its collectives, or NULL
  * @memory: bytes of buffers that the reactor holds, besides caches
  */
 struct reactor {
@@ -108,6 +111,7 @@ struct reactor {
 	uint64_t memory;
 	struct bounds bounds;
 	struct iop_jobs jobs;
+	struct iop_trace *trace;
 	bool stopping;
 };
 
@@ -131,6 +135,7 @@ struct ddio_iop {
 	struct ddio_post lock_turn, lease_turn, mount_turn;
 	struct leases leases;
 	struct ddio_timer lease_timer;
+	struct tracing *tracing;
 };
 
 /* Returns the reactor's disk with that number in the cluster, or NULL. */

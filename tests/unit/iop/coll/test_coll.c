@@ -108,9 +108,105 @@ static void test_job(void)
 	w_free(w);
 }
 
+/* Counts the events of a collective; the time never runs backwards. */
+static void traced_counts(const struct iop_trace *t, uint16_t coll, uint32_t count[8])
+{
+	uint32_t i;
+
+	memset(count, 0, 8 * sizeof(count[0]));
+	for (i = 0; i < t->n; i++) {
+		CU_ASSERT_FATAL(t->event[i].kind < 8);
+		CU_ASSERT(!i || t->event[i].ns >= t->event[i - 1].ns);
+		count[t->event[i].kind] += t->event[i].coll == coll;
+	}
+}
+
+/* What was recorded of each collective is what it counted. */
+static void traced_check(const struct iop_trace *t, bool write, uint32_t k)
+{
+	const struct ddio_trace_coll *c = &t->coll[k];
+	uint32_t count[8];
+
+	traced_counts(t, (uint16_t)k, count);
+	CU_ASSERT_EQUAL(c->flags, DDIO_TRACE_ENDED | (write ? DDIO_TRACE_WRITE : 0));
+	CU_ASSERT_EQUAL(c->nprocs, 4);
+	CU_ASSERT(c->disk_requests > 0);
+	CU_ASSERT(c->messages > 0);
+	CU_ASSERT_EQUAL(count[DDIO_TRACE_DISK_END], c->disk_requests);
+	CU_ASSERT_EQUAL(count[DDIO_TRACE_SENT] + count[DDIO_TRACE_CAME], c->messages);
+	CU_ASSERT(count[DDIO_TRACE_STATE] >= 3);
+	CU_ASSERT(count[DDIO_TRACE_SLOT] > 0);
+	CU_ASSERT_EQUAL(!count[DDIO_TRACE_ASK], !write);
+}
+
+static void read_and_write(struct coll_world *w, struct w_file *f)
+{
+	struct w_group *g = w_group_new(w, 4);
+	struct ddio_array a = pattern("bc", 8, 24, 64, 4);
+
+	w_file_init(w, f, 1, 1024, DDIO_LAYOUT_CONTIGUOUS_W);
+	w_file_fill(w, f, 8 * 24 * 64, 3);
+	read_and_check(&(struct w_job){ .g = g, .f = f, .array = &a });
+	write_and_check(&(struct w_job){
+		.g = g, .f = f, .array = &a, .flags = DDIO_COLL_WRITE, .seed = 5 });
+}
+
+static void test_trace(void)
+{
+	static const struct ddio_msg_trace_ask both = { .most = 2 };
+	struct w_params p = { .seed = 17, .ndisks = 4, .nreactors = 2 };
+	struct coll_world *w = w_new(&p);
+	struct w_file f;
+	uint32_t i;
+
+	for (i = 0; i < p.nreactors; i++)
+		w->reactor[i].trace = trace_new(&both, 1, 65536);
+	read_and_write(w, &f);
+	for (i = 0; i < p.nreactors; i++) {
+		CU_ASSERT_EQUAL_FATAL(w->reactor[i].trace->ncolls, 2);
+		traced_check(w->reactor[i].trace, false, 0);
+		traced_check(w->reactor[i].trace, true, 1);
+		CU_ASSERT_EQUAL(w->reactor[i].trace->lost, 0);
+		trace_free(w->reactor[i].trace);
+	}
+	w_file_free(&f);
+	w_free(w);
+}
+
+/* One that is full, one of another file, one of later collectives; and one that ends while its collective runs. */
+static void test_trace_bounds(void)
+{
+	struct ddio_msg_trace_ask ask[4] = { { .most = 1 },
+					     { .most = 1, .file = "another" },
+					     { .most = 1, .op = 2 },
+					     { .most = 1, .job = "another" } };
+	struct w_params p = { .seed = 17, .ndisks = 1, .nreactors = 1 };
+	struct coll_world *w;
+	struct iop_trace *t;
+	struct w_file f;
+	uint32_t i;
+
+	for (i = 0; i < 4; i++) {
+		w = w_new(&p);
+		bounds_init(&w->reactor[0].bounds);
+		t = w->reactor[0].trace = trace_new(&ask[i], 1, i ? 65536 : 5);
+		read_and_write(w, &f);
+		CU_ASSERT_EQUAL(t->ncolls, i == 0 || i == 2);
+		CU_ASSERT(i != 2 || t->coll[0].flags & DDIO_TRACE_WRITE);
+		CU_ASSERT_EQUAL(t->n, i == 0 ? 5 : i == 2 ? t->n : 0);
+		CU_ASSERT_EQUAL(!t->lost, i != 0);
+		CU_ASSERT_EQUAL(w->reactor[0].bounds.at[BOUND_TRACED].hits, t->lost);
+		trace_free(t);
+		w_file_free(&f);
+		w_free(w);
+	}
+}
+
 static const struct ut_case pattern_cases[] = {
 	{ "every pattern, contiguous layout, two reactors", test_patterns_contiguous },
 	{ "what a job moved is counted as its", test_job },
+	{ "what is traced of a collective is what it counts", test_trace },
+	{ "a trace has only what was asked for, and what it has room for", test_trace_bounds },
 	{ "every pattern, random blocks, sixteen members", test_patterns_random },
 	{ NULL, NULL },
 };

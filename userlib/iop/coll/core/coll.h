@@ -110,6 +110,7 @@ enum coll_state {
  * @nslots: of all its disks
  * @index, @msgs: scratch by rank: part of the block at hand, its message
  * @took: a bit for each rank: it has a part of a block that was moved through the slots
+ * @traced: the number of the trace that records it, or 0
  * @scattered: by rank: bytes that went through the joint; NULL without one
  */
 struct coll {
@@ -135,6 +136,7 @@ struct coll {
 	uint32_t *index;
 	void **msgs;
 	uint8_t *took;
+	uint64_t traced;
 	uint64_t *scattered;
 	struct ddio_msg_coll_done done;
 };

@@ -8,9 +8,9 @@
 #include <string.h>
 #include "base/bug.h"
 #include "env/lines.h"
-#include "iop/coll/core/coll.h"
+#include "iop/coll/core/trace.h"
 
-static const char *const state_name[] = { "planning", "running",   "committing",
+static const char *const state_name[] = { "planning", "doubting",  "running", "committing",
 					  "stopping", "releasing", "over" };
 
 static bool may_follow(enum coll_state from, enum coll_state to)
@@ -35,6 +35,7 @@ void coll_enter(struct coll *coll, enum coll_state state)
 		   state_name[state]))
 		return;
 	coll->state = state;
+	COLL_TRACE(coll, .kind = DDIO_TRACE_STATE, .what = (uint16_t)state);
 	coll->entered(coll);
 }
 

@@ -64,7 +64,7 @@ static int slot_prepare(struct coll_slot *slot)
 		return err;
 	slot->merge = slot->covered < slot->disk->coll->block_size;
 	slot->owed = slot->nparts;
-	slot->ask = ASK_TAKEN;
+	slot_ask_enter(slot, ASK_TAKEN);
 	return place_parts(slot);
 }
 
@@ -95,7 +95,7 @@ static void slot_ask(struct coll_slot *slot)
 	for (i = 0; slot->straight && i < slot->nparts; i++)
 		if (slot->part[i].direct)
 			slot->part[i].iov.iov_base = slot->buf + slot->part[i].first;
-	slot->ask = ASK_ASKED;
+	slot_ask_enter(slot, ASK_ASKED);
 	slot_tell(slot);
 }
 

@@ -138,7 +138,7 @@ static void slot_stop(struct coll_slot *slot)
 			coll_group_discard(cd->coll->group, slot->part[i].rank);
 	slot_share_stop(slot);
 	ddio_list_del(&slot->asking);
-	slot->ask = ASK_NONE;
+	slot_ask_enter(slot, ASK_NONE);
 	if (slot->state != SLOT_LOCKING)
 		return;
 	if (!slot->held)

@@ -83,6 +83,7 @@ static void read_slot(void *ctx, uint32_t number, const struct ddio_disk_block *
 		return;
 	}
 	coll_disk_account(cd);
+	SLOT_TRACE_DISK(cd, DDIO_TRACE_DISK_END, number, DDIO_DISK_READ, block->offset);
 	coll_block_set(cd, block->cookie, &slot->at);
 	slot->at.hole = false;
 	slot->fed = block;

@@ -71,6 +71,7 @@ static void feed_write_write(struct coll_slot *slot)
 		return;
 	}
 	coll_disk_account(cd);
+	SLOT_TRACE_DISK(cd, DDIO_TRACE_DISK, slot - cd->slot, DDIO_DISK_WRITE, slot->offset);
 	slot_enter(slot, SLOT_WRITING);
 	ddio_disk_stream_release(cd->feed.stream, slot->number);
 }
@@ -112,9 +113,11 @@ static void write_wrote(void *ctx, uint32_t number, const struct ddio_disk_block
 {
 	struct coll_disk *cd = ctx;
 
-	(void)block;
+	struct coll_slot *slot = slot_of_number(cd, number);
+
 	cd->feed.came++;
-	slot_moved(slot_of_number(cd, number), DDIO_DISK_WRITE, status);
+	SLOT_TRACE_DISK(cd, DDIO_TRACE_DISK_END, slot - cd->slot, DDIO_DISK_WRITE, block->offset);
+	slot_moved(slot, DDIO_DISK_WRITE, status);
 }
 
 static void write_ended(void *ctx, int status)

@@ -153,6 +153,8 @@ static int send_part(struct coll_slot *slot, const struct coll_part *part)
 	slot->sends++;
 	coll->sends++;
 	coll->done.messages++;
+	SLOT_TRACE_MESSAGE(coll, DDIO_TRACE_SENT, COLL_DATA, part->rank, slot->at.file_block,
+			   part->len);
 	coll_charge_part(coll, DDIO_WORK_MEMPUT, part);
 	return 0;
 }

@@ -151,6 +151,7 @@ bool scatter_block_take(struct coll_disk *cd, struct scatter_block *b,
 	if (b->at.hole || !cd->obj || !block_joined(cd, &b->at, all) ||
 	    !cd->coll->ops->scatter->may(cd, &b->at) || !block_lock(cd, b, &offset))
 		return false;
+	b->at.sector = offset / SPAN_SECTOR;
 	if (block_list(cd, list, &b->at, offset))
 		return true;
 	scatter_block_unlock(cd, b, false);
@@ -164,6 +165,8 @@ static void block_account(struct coll_disk *cd, const struct coll_block *at)
 	block_runs(cd, at, run_count, coll->scattered);
 	coll->done.bytes_needed += block_covered(cd, at);
 	coll_disk_account(cd);
+	SLOT_TRACE_DISK(cd, DDIO_TRACE_DISK_END, DDIO_TRACE_NO_SLOT, coll->ops->scatter->op,
+			at->sector * SPAN_SECTOR);
 }
 
 void scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status)

@@ -23,6 +23,32 @@ static bool waits_for_disk(const struct coll_slot *slot)
 	return slot_waits_for_disk(slot->state) || (slot->state == SLOT_IDLE && slot->disk->held);
 }
 
+_Static_assert((int)DDIO_TRACE_IDLE == (int)SLOT_IDLE &&
+		       (int)DDIO_TRACE_LOCKING == (int)SLOT_LOCKING &&
+		       (int)DDIO_TRACE_FEEDING == (int)SLOT_FEEDING &&
+		       (int)DDIO_TRACE_READING == (int)SLOT_READING &&
+		       (int)DDIO_TRACE_RECORDING == (int)SLOT_DOUBTING &&
+		       (int)DDIO_TRACE_WRITING == (int)SLOT_WRITING &&
+		       (int)DDIO_TRACE_SENDING == (int)SLOT_SENDING &&
+		       (int)DDIO_TRACE_NONE == (int)ASK_NONE &&
+		       (int)DDIO_TRACE_TAKEN == (int)ASK_TAKEN &&
+		       (int)DDIO_TRACE_ASKED == (int)ASK_ASKED &&
+		       (int)DDIO_TRACE_READY == (int)ASK_READY,
+	       "a trace has the states as the wire numbers them");
+
+static void slot_trace(const struct coll_slot *slot, enum ddio_trace_kind kind, uint16_t state,
+		       const struct coll_block *block)
+{
+	COLL_TRACE(slot->disk->coll, .kind = kind, .what = state, .place = block->file_block,
+		   .disk = slot->disk->disk->number, .slot = (uint16_t)(slot - slot->disk->slot));
+}
+
+void slot_ask_enter(struct coll_slot *slot, enum ask_state state)
+{
+	slot->ask = state;
+	slot_trace(slot, DDIO_TRACE_ASK, (uint16_t)state, &slot->next);
+}
+
 void slot_enter(struct coll_slot *slot, enum slot_state state)
 {
 	struct coll *coll = slot->disk->coll;
@@ -37,6 +63,7 @@ void slot_enter(struct coll_slot *slot, enum slot_state state)
 	}
 	slot->since = now;
 	slot->state = state;
+	slot_trace(slot, DDIO_TRACE_SLOT, (uint16_t)state, &slot->at);
 	if (left)
 		sweep_moved(slot->disk);
 }
@@ -181,6 +208,7 @@ void slot_submit(struct coll_slot *slot, enum ddio_disk_op op, uint64_t offset)
 	slot->req.buf = slot->buf;
 	coll->io++;
 	coll_disk_account(cd);
+	SLOT_TRACE_DISK(cd, DDIO_TRACE_DISK, slot - cd->slot, op, offset);
 	ddio_disk_submit(cd->disk->disk, &slot->req);
 }
 
@@ -206,6 +234,8 @@ static void slot_io_done(struct ddio_disk_req *req)
 	struct coll_slot *slot = req->arg;
 
 	slot->disk->coll->io--;
+	SLOT_TRACE_DISK(slot->disk, DDIO_TRACE_DISK_END, slot - slot->disk->slot, req->op,
+			req->offset);
 	slot_moved(slot, req->op, req->status);
 }
 

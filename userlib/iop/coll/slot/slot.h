@@ -12,6 +12,7 @@
 
 #include "iop/coll/core/coll.h"
 #include "iop/coll/core/plan.h"
+#include "iop/coll/core/trace.h"
 
 #define COLL_MAX_BUFFERS 64u /* of a disk */
 /* Bytes of buffers that a disk gets by itself, and all disks of a collective on a reactor; none if the reactor has so many. */
@@ -265,6 +266,8 @@ void coll_disk_memory_free(struct coll_disk *cd, void *buf, struct share_area *a
 /* slot.c */
 void slot_init(struct coll_disk *cd, struct coll_slot *slot);
 void slot_enter(struct coll_slot *slot, enum slot_state state);
+/* write: the one place where the state of its next block changes. */
+void slot_ask_enter(struct coll_slot *slot, enum ask_state state);
 /* Takes the next block of the disk's list; false if there is none. */
 bool slot_take(struct coll_slot *slot, struct coll_block *block);
 /* Fills in @block: number @number of the object. */
@@ -285,6 +288,15 @@ void slot_moved(struct coll_slot *slot, enum ddio_disk_op op, int status);
 bool slot_checked(struct coll_slot *slot);
 /* Counts a request of the disk. */
 void coll_disk_account(struct coll_disk *cd);
+/* Records that a request begins, or has ended. */
+#define SLOT_TRACE_DISK(cd, kind_, slot_, op_, offset_)                                       \
+	COLL_TRACE((cd)->coll, .kind = (kind_), .what = (op_) != DDIO_DISK_READ,              \
+		   .disk = (cd)->disk->number, .slot = (uint16_t)(slot_), .place = (offset_), \
+		   .len = (cd)->coll->block_size)
+/* Records a message that a member was sent, or has sent. */
+#define SLOT_TRACE_MESSAGE(coll_, kind_, op_, rank_, place_, len_)                 \
+	COLL_TRACE(coll_, .kind = (kind_), .what = DDIO_OP_##op_, .rank = (rank_), \
+		   .place = (place_), .len = (len_))
 /* Copies the block's newer bytes from the cache. */
 void slot_copy_cached(struct coll_slot *slot);
 /* The disk has failed at a block of the file, or NULL: at all of it. */

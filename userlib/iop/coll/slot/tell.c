@@ -48,6 +48,7 @@ static int wants_send(struct tell_batch *b)
 
 	if (!b->nwant)
 		return 0;
+	SLOT_TRACE_MESSAGE(b->coll, DDIO_TRACE_SENT, COLL_WANT, b->m->rank, b->nwant, 0);
 	b->nwant = 0;
 	return batch_send(b, DDIO_OP_COLL_WANT, buf, ddio_put_coll_want(buf, sizeof(buf), &x));
 }
@@ -61,6 +62,7 @@ static int slots_send(struct tell_batch *b)
 
 	if (!b->nat)
 		return 0;
+	SLOT_TRACE_MESSAGE(b->coll, DDIO_TRACE_SENT, COLL_SLOTS, b->m->rank, b->nat, 0);
 	b->nat = 0;
 	return batch_send(b, DDIO_OP_COLL_SLOTS, buf, ddio_put_coll_slots(buf, sizeof(buf), &x));
 }

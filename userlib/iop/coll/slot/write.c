@@ -30,7 +30,7 @@ static void unpack(struct coll_slot *slot, uint8_t *to)
 				(const void *const *)coll->msgs);
 	for (i = 0; i < slot->nparts; i++)
 		coll->msgs[slot->part[i].rank] = NULL;
-	slot->ask = ASK_NONE;
+	slot_ask_enter(slot, ASK_NONE);
 }
 
 static void write_recorded(struct commit *commit, int err);
@@ -175,7 +175,7 @@ static void write_moved(struct coll_slot *slot)
 /* All other pieces have come before, or @slot->owed would count them. */
 static void write_copied(struct coll_slot *slot)
 {
-	slot->ask = ASK_READY;
+	slot_ask_enter(slot, ASK_READY);
 }
 
 static struct coll_slot *slot_due(struct coll_disk *cd)

@@ -6,11 +6,13 @@
 #include "iop/server/gather.h"
 #include "iop/server/opts.h"
 #include "iop/server/request.h"
+#include "iop/server/service.h"
 
 int serve_ping(struct server_request *req, const void *payload);
 int serve_status(struct server_request *req, const void *payload);
 int serve_bounds(struct server_request *req, const void *payload);
 int serve_jobs(struct server_request *req, const void *payload);
+extern const struct server_service trace_service;
 int take_job(struct client *client, const struct ddio_msg *msg, const void *payload);
 /* See ddio_iop_look(). */
 int ops_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg);
