@@ -201,6 +201,23 @@ static int sync_file(struct vow_file *f, uint32_t k)
 	return 0;
 }
 
+/* As a data base keeps its log: a write, a sync, and again. */
+static int keep_log(struct vow_file *f, uint32_t k)
+{
+	uint32_t n, from, to;
+
+	for (n = 3 + draw(8); n; n--) {
+		from = f->size;
+		to = from + 1 + draw(5000);
+		if (to > SIZE_MAX_FILE)
+			return 0;
+		note('w', k, to);
+		if (put(f, k, from, to) || sync_file(f, k))
+			return -1;
+	}
+	return 0;
+}
+
 static int create(struct vow_file *f, uint32_t k)
 {
 	note('c', k, 0);
@@ -224,7 +241,9 @@ static int drop(const struct vow_file *f, uint32_t k)
 
 static int operate(struct vow_file *f, uint32_t k)
 {
-	switch (draw(12)) {
+	switch (draw(13)) {
+	case 12:
+		return keep_log(f, k);
 	case 0:
 		return move(f, k);
 	case 1:

@@ -7,6 +7,9 @@
  *
  * The disks of an inode serve one sync at a time: a sync must not take for durable what another is still
  * making durable.
+ *
+ * One that nobody has asked for yet (sync.h) asks the disks, and nobody else.  If it succeeds, whoever syncs then finds
+ * nothing due; if it fails, all is due as before, and whoever waited for it is told, as of a failure of its own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,11 +17,15 @@
 #include <string.h>
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/file.h"
+#include "cp/fs/data/sync.h"
 #include "cp/fs/disks/set.h"
 #include "cp/fs/inode/inode.h"
 
+/* So many times in succession must there have been as many writes before a sync as before the one before it. */
+enum { HABIT_TIMES = 2 };
+
 /**
- * struct sync_job - one ddio_fs_sync()
+ * struct sync_job - one ddio_fs_sync(), or, without a @file, a sync that is expected
  * @link: in struct fsc_inode.syncs
  * @holder: the inode's when its turn came
  * @left: of disks and name server, how many are not done
@@ -38,6 +45,14 @@ struct sync_job {
 	struct fsc_error error;
 };
 
+static void expected_end(struct sync_job *sj)
+{
+	fsc_error_free(&sj->error);
+	free(sj->holder);
+	fsc_inode_put(sj->inode);
+	fsc_job_drop(&sj->job);
+}
+
 /* One of both is done; the call ends with the other. */
 static void sync_end(struct sync_job *sj)
 {
@@ -46,6 +61,10 @@ static void sync_end(struct sync_job *sj)
 
 	if (--sj->left)
 		return;
+	if (!sj->file) {
+		expected_end(sj);
+		return;
+	}
 	if (sj->file->losses != sj->inode->losses)
 		fsc_error_set(&sj->error, -EIO,
 			      "an I/O processor or the name server was restarted: what was written "
@@ -163,6 +182,22 @@ static void sync_turn_over(struct fsc_inode *inode)
 	inode->turning = false;
 }
 
+/* Those who came while a sync that was expected was under way, and failed. */
+static void expected_failed(struct sync_job *sj)
+{
+	struct ddio_list told;
+	struct sync_job *next;
+
+	ddio_list_init(&told);
+	ddio_list_splice(&sj->inode->syncs, &told);
+	while (!ddio_list_empty(&told)) {
+		next = ddio_list_first(&told, struct sync_job, link);
+		ddio_list_del(&next->link);
+		fsc_error_set(&next->error, sj->error.err, sj->error.text);
+		sync_end(next);
+	}
+}
+
 static void sync_disks_done(struct fsc_set *set)
 {
 	struct sync_job *sj = ddio_container_of(set, struct sync_job, set);
@@ -174,6 +209,8 @@ static void sync_disks_done(struct fsc_set *set)
 	else
 		losses_check(sj);
 	fsc_set_free(set);
+	if (failed && !sj->file)
+		expected_failed(sj);
 	sync_turn_over(sj->inode);
 	sync_end(sj);
 }
@@ -243,11 +280,37 @@ static void sync_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 	fsc_ask(&sj->ask);
 }
 
+static void habit_note(struct fsc_habit *h)
+{
+	h->times = h->writes == h->usual ? h->times + (h->times < HABIT_TIMES) : 0;
+	h->usual = h->writes;
+	h->writes = 0;
+}
+
+void fsc_sync_expect(struct fsc_inode *inode)
+{
+	struct fsc_habit *h = &inode->habit;
+	struct sync_job *sj;
+
+	/* Only the table's reactor can keep the inode. */
+	if (++h->writes != h->usual || h->times < HABIT_TIMES || inode->syncing ||
+	    inode->r != &inode->fs->reactor[0])
+		return;
+	sj = fsc_job_new_quiet(inode->fs, sizeof(*sj));
+	if (!sj)
+		return;
+	inode->refs++;
+	sj->inode = inode;
+	sj->left = 1;
+	sync_disks(sj);
+}
+
 static void sync_run(struct fsc_job *job)
 {
 	struct sync_job *sj = ddio_container_of(job, struct sync_job, job);
 	struct fsc_inode *inode = sj->inode;
 
+	habit_note(&inode->habit);
 	sj->left = 2;
 	sj->waiter.fn = sync_told;
 	sj->waiter.sync = true;

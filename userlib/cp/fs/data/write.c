@@ -14,6 +14,7 @@
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/cut.h"
 #include "cp/fs/data/file.h"
+#include "cp/fs/data/sync.h"
 #include "cp/fs/disks/io.h"
 #include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/right.h"
@@ -86,6 +87,8 @@ static void write_end(struct write_job *wj)
 	struct ddio_fs_reply reply = { .value = wj->error.err ? 0 : wj->len };
 
 	lease_leave(wj);
+	if (reply.value)
+		fsc_sync_expect(wj->inode);
 	fsc_job_end(&wj->job, &wj->error, &reply);
 }
 

@@ -34,6 +34,14 @@ struct fsc_lease {
 };
 
 /**
+ * struct fsc_habit - how the file is synced, see sync.h
+ * @writes: since the last sync; @usual: how many there were before that one; @times: how often in succession as many
+ */
+struct fsc_habit {
+	uint32_t writes, usual, times;
+};
+
+/**
  * struct fsc_inode - an inode in use, or used not long ago
  *
  * Reactor 0:
@@ -67,6 +75,7 @@ struct fsc_lease {
  * @sizing: the size is being asked for; @sizers: struct fsc_sizer.link: those that ask next, see size.h
  * @syncing: a sync has its disks at work; @syncs: struct sync_job.link: those that wait for its end
  * @turning: @syncs is being walked
+ * @habit: whether a sync is to be expected
  * @tell, @lazy, @lazy_link: see wrote.h
  * @losses: how often a node, or the name server, was found to have lost something; each open file hears of each once
  */
@@ -101,6 +110,7 @@ struct fsc_inode {
 	bool syncing;
 	bool turning;
 	struct ddio_list syncs;
+	struct fsc_habit habit;
 	uint32_t losses;
 	struct fsc_tell tell;
 	struct ddio_timer lazy;
