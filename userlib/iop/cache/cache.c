@@ -112,6 +112,7 @@ void cache_free(struct cache *c)
 	cache_mem_trim(c);
 	cache_errors_forget(c, NULL);
 	ddio_hash_fini(&c->entries);
+	ddio_hash_fini(&c->objects);
 	free(c);
 }
 
@@ -167,24 +168,39 @@ void cache_write(struct cache *c, struct cache_io *io)
 	cache_begin(c, io, true);
 }
 
-/* Calls @fn with every entry of a range of blocks until it returns true; takes the shorter way. */
-static bool range_any(struct cache *c, const struct object *obj, uint64_t first, uint64_t count,
-		      bool (*fn)(struct cache *c, struct cache_entry *e))
+/* Calls @fn with every entry of a range of an object's blocks until it returns true; takes the shorter way. */
+static bool range_any_of(struct cache *c, struct cache_object *of, uint64_t first, uint64_t count,
+			 bool (*fn)(struct cache *c, struct cache_entry *e))
 {
 	struct cache_entry *e, *tmp;
 
-	if (count <= c->entries.n) {
+	if (count < of->n) {
+		c->looked += count;
 		for (; count; count--, first++) {
-			e = cache_entry_find(c, obj, first);
+			e = cache_entry_find(c, of->obj, first);
 			if (e && fn(c, e))
 				return true;
 		}
 		return false;
 	}
-	ddio_list_for_each_entry_safe(e, tmp, &c->all, all)
-		if (e->obj == obj && e->block >= first && e->block - first < count && fn(c, e))
+	c->looked += of->n;
+	ddio_list_for_each_entry_safe(e, tmp, &of->blocks, of_block)
+		if (e->block >= first && e->block - first < count && fn(c, e))
 			return true;
 	return false;
+}
+
+static bool range_any(struct cache *c, const struct object *obj, uint64_t first, uint64_t count,
+		      bool (*fn)(struct cache *c, struct cache_entry *e))
+{
+	struct cache_object *of = cache_object_hold(c, obj);
+	bool any;
+
+	if (!of)
+		return false;
+	any = range_any_of(c, of, first, count, fn);
+	cache_object_put(c, of);
+	return any;
 }
 
 static bool entry_discard(struct cache *c, struct cache_entry *e)

@@ -7,6 +7,9 @@
 #include <string.h>
 #include "iop/cache/priv.h"
 
+/* What was written of a block is written back in whole units of so many bytes, of which places of large blocks are multiples. */
+#define WRITE_UNIT 4096
+
 static void entry_ready(struct cache *c, struct cache_entry *e)
 {
 	ddio_list_del(&e->ready);
@@ -107,11 +110,11 @@ static void entry_done(struct queue_req *req, int status)
 }
 
 static void entry_submit(struct cache *c, struct cache_entry *e, enum ddio_disk_op op,
-			 uint64_t start, void *buf)
+			 uint64_t start, void *buf, uint32_t len)
 {
 	e->req.op = op;
 	e->req.offset = start;
-	e->req.len = e->size;
+	e->req.len = len;
 	e->req.buf = buf;
 	e->req.later = e->state == ENTRY_READING && e->run;
 	e->req.done = entry_done;
@@ -122,7 +125,7 @@ static void entry_submit(struct cache *c, struct cache_entry *e, enum ddio_disk_
 void cache_disk_read(struct cache *c, struct cache_entry *e, uint64_t start)
 {
 	e->state = ENTRY_READING;
-	entry_submit(c, e, DDIO_DISK_READ, start, e->buf);
+	entry_submit(c, e, DDIO_DISK_READ, start, e->buf, e->size);
 }
 
 void cache_disk_fill(struct cache *c, struct cache_entry *e)
@@ -150,7 +153,7 @@ void cache_disk_run_fills(struct cache *c)
 	ddio_list_del(&e->fill);
 	c->filling = e;
 	if (cache_entry_on_disk(e, &start)) {
-		entry_submit(c, e, DDIO_DISK_READ, start, c->fill_buf);
+		entry_submit(c, e, DDIO_DISK_READ, start, c->fill_buf, e->size);
 		return;
 	}
 	/* The block has been cut off since: its other bytes are zeros. */
@@ -168,6 +171,23 @@ static void entry_unwritten(struct cache *c, struct cache_entry *e, int err)
 		entry_write_failed(c, e, err);
 }
 
+/*
+ * Writes the units that have changed since the block was last written or read: around them the disk has the same bytes.  One
+ * that was never written at this place is written whole.
+ */
+static void entry_write_at(struct cache *c, struct cache_entry *e, uint64_t start, bool written)
+{
+	uint32_t from = e->from - e->from % WRITE_UNIT, to = e->to + WRITE_UNIT - 1;
+
+	to -= to % WRITE_UNIT;
+	if (!written || start % WRITE_UNIT || to > e->size ||
+	    ddio_disk_info(c->queue.disk)->sector > WRITE_UNIT) {
+		from = 0;
+		to = e->size;
+	}
+	entry_submit(c, e, DDIO_DISK_WRITE, start + from, e->buf + from, to - from);
+}
+
 /* Writes the block, or has it wait until the store has recorded that it may change. */
 static void entry_write(struct cache *c, struct cache_entry *e)
 {
@@ -180,7 +200,7 @@ static void entry_write(struct cache *c, struct cache_entry *e)
 	if (ret < 0) {
 		entry_unwritten(c, e, ret);
 	} else if (!ret) {
-		entry_submit(c, e, DDIO_DISK_WRITE, start, e->buf);
+		entry_write_at(c, e, start, written);
 	} else {
 		object_write_soon(e->obj, e->block);
 		ddio_list_add(&e->doubt, &c->doubts);

@@ -19,10 +19,52 @@ struct cache_entry *cache_entry_find(struct cache *c, const struct object *obj, 
 	return NULL;
 }
 
+static struct cache_object *object_find(const struct cache *c, const struct object *obj)
+{
+	return ddio_hash_entry(ddio_hash_find(&c->objects, (uintptr_t)obj), struct cache_object,
+			       node);
+}
+
+struct cache_object *cache_object_hold(struct cache *c, const struct object *obj)
+{
+	struct cache_object *of = object_find(c, obj);
+
+	if (of)
+		of->n++;
+	return of;
+}
+
+void cache_object_put(struct cache *c, struct cache_object *of)
+{
+	if (--of->n)
+		return;
+	ddio_hash_del(&c->objects, &of->node);
+	free(of);
+}
+
+/* Finds or makes one; NULL: no memory. */
+static struct cache_object *object_get(struct cache *c, struct object *obj)
+{
+	struct cache_object *of = cache_object_hold(c, obj);
+
+	if (of)
+		return of;
+	of = calloc(1, sizeof(*of));
+	if (!of)
+		return NULL;
+	of->obj = obj;
+	of->n = 1;
+	ddio_list_init(&of->blocks);
+	ddio_list_init(&of->unsettled);
+	ddio_hash_add(&c->objects, &of->node, (uintptr_t)obj);
+	return of;
+}
+
 static void entry_lists_init(struct cache_entry *e)
 {
 	ddio_list_init(&e->lru);
 	ddio_list_init(&e->unsettled);
+	ddio_list_init(&e->of_unsettled);
 	ddio_list_init(&e->ready);
 	ddio_list_init(&e->mem);
 	ddio_list_init(&e->fill);
@@ -40,6 +82,11 @@ struct cache_entry *cache_entry_get(struct cache *c, struct object *obj, uint64_
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return NULL;
+	e->of = object_get(c, obj);
+	if (!e->of) {
+		free(e);
+		return NULL;
+	}
 	entry_lists_init(e);
 	e->cache = c;
 	e->obj = obj;
@@ -48,6 +95,7 @@ struct cache_entry *cache_entry_get(struct cache *c, struct object *obj, uint64_
 	e->size = object_file(obj)->block;
 	ddio_hash_add(&c->entries, &e->node, entry_key(obj, block));
 	ddio_list_add(&e->all, &c->all);
+	ddio_list_add(&e->of_block, &e->of->blocks);
 	return e;
 }
 
@@ -68,20 +116,33 @@ void cache_entry_settle(struct cache *c, struct cache_entry *e)
 	ddio_list_del(&e->ready);
 	ddio_hash_del(&c->entries, &e->node);
 	ddio_list_del(&e->all);
+	ddio_list_del(&e->of_block);
+	cache_object_put(c, e->of);
 	object_put(e->obj);
 	free(e);
 }
 
-void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written)
+static void unsettled_add(struct cache *c, struct cache_entry *e)
 {
-	e->count += written;
-	if (e->dirty)
-		return;
-	e->dirty = true;
-	e->count = written;
 	e->epoch = c->epoch;
-	c->ndirty++;
 	ddio_list_add(&e->unsettled, &c->unsettled);
+	ddio_list_add(&e->of_unsettled, &e->of->unsettled);
+}
+
+void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t from, uint32_t len)
+{
+	if (e->dirty) {
+		e->count += len;
+		e->from = from < e->from ? from : e->from;
+		e->to = from + len > e->to ? from + len : e->to;
+		return;
+	}
+	e->dirty = true;
+	e->count = len;
+	e->from = from;
+	e->to = from + len;
+	c->ndirty++;
+	unsettled_add(c, e);
 }
 
 /* Settles an entry that has been written or is no longer wanted. */
@@ -92,6 +153,7 @@ void cache_entry_clean(struct cache *c, struct cache_entry *e)
 	if (e->dirty)
 		c->ndirty--;
 	ddio_list_del(&e->unsettled);
+	ddio_list_del(&e->of_unsettled);
 	e->dirty = false;
 	e->stale = false;
 	e->failed = false;
@@ -122,10 +184,8 @@ void cache_entry_forget(struct cache *c, struct cache_entry *e)
 		return;
 	e->stale = true;
 	e->write_back = false;
-	if (e->dirty)
-		return;
-	e->epoch = c->epoch;
-	ddio_list_add(&e->unsettled, &c->unsettled);
+	if (!e->dirty)
+		unsettled_add(c, e);
 }
 
 bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start)

@@ -9,6 +9,34 @@
 #include <stdlib.h>
 #include "iop/cache/priv.h"
 
+static void flush_object(struct cache *c, struct cache_flush *flush)
+{
+	struct cache_object *of = cache_object_hold(c, flush->obj);
+	struct cache_entry *e, *tmp;
+
+	if (!of)
+		return;
+	ddio_list_for_each_entry(e, &of->unsettled, of_unsettled) {
+		c->looked++;
+		flush->pending += cache_flush_concerns(flush, e);
+	}
+	ddio_list_for_each_entry_safe(e, tmp, &of->unsettled, of_unsettled)
+		if (cache_flush_concerns(flush, e))
+			cache_disk_write(c, e);
+	cache_object_put(c, of);
+}
+
+static void flush_all(struct cache *c, struct cache_flush *flush)
+{
+	struct cache_entry *e, *tmp;
+
+	ddio_list_for_each_entry(e, &c->unsettled, unsettled)
+		flush->pending += cache_flush_concerns(flush, e);
+	ddio_list_for_each_entry_safe(e, tmp, &c->unsettled, unsettled)
+		if (cache_flush_concerns(flush, e))
+			cache_disk_write(c, e);
+}
+
 /**
  * cache_flush - write back dirty blocks
  * @c: the cache
@@ -16,18 +44,14 @@
  */
 void cache_flush(struct cache *c, struct cache_flush *flush)
 {
-	struct cache_entry *e, *tmp;
-
 	flush->seq = ++c->epoch;
 	flush->pending = 1;
 	flush->status = cache_errors_take(c, flush->obj);
 	ddio_list_add(&flush->link, &c->flushes);
-	ddio_list_for_each_entry(e, &c->unsettled, unsettled)
-		if (cache_flush_concerns(flush, e))
-			flush->pending++;
-	ddio_list_for_each_entry_safe(e, tmp, &c->unsettled, unsettled)
-		if (cache_flush_concerns(flush, e))
-			cache_disk_write(c, e);
+	if (flush->obj)
+		flush_object(c, flush);
+	else
+		flush_all(c, flush);
 	cache_flush_one_less(c, flush);
 	queue_commit(&c->queue);
 }
@@ -40,13 +64,34 @@ static bool entry_droppable(const struct cache_entry *e)
 	return e->state == ENTRY_READING || (e->state == ENTRY_IDLE && !e->dirty);
 }
 
-void cache_flush_end(struct cache *c, struct cache_flush *flush)
+static void drop_object(struct cache *c, const struct object *obj)
+{
+	struct cache_object *of = cache_object_hold(c, obj);
+	struct cache_entry *e, *tmp;
+
+	if (!of)
+		return;
+	c->looked += of->n;
+	ddio_list_for_each_entry_safe(e, tmp, &of->blocks, of_block)
+		if (entry_droppable(e))
+			cache_entry_forget(c, e);
+	cache_object_put(c, of);
+}
+
+static void drop_all(struct cache *c)
 {
 	struct cache_entry *e, *tmp;
 
-	if (flush->drop)
-		ddio_list_for_each_entry_safe(e, tmp, &c->all, all)
-			if ((!flush->obj || e->obj == flush->obj) && entry_droppable(e))
-				cache_entry_forget(c, e);
+	ddio_list_for_each_entry_safe(e, tmp, &c->all, all)
+		if (entry_droppable(e))
+			cache_entry_forget(c, e);
+}
+
+void cache_flush_end(struct cache *c, struct cache_flush *flush)
+{
+	if (flush->drop && flush->obj)
+		drop_object(c, flush->obj);
+	else if (flush->drop)
+		drop_all(c);
 	flush->done(flush, flush->status);
 }

@@ -160,18 +160,33 @@ bool cache_newer(struct cache *c, const struct object *obj, uint64_t block)
 	return e && entry_newer(e);
 }
 
-uint64_t cache_next_newer(struct cache *c, const struct object *obj, uint64_t first, uint64_t count)
+static uint64_t next_newer(struct cache *c, const struct cache_object *of, uint64_t first,
+			   uint64_t count)
 {
 	const struct cache_entry *e;
 	uint64_t at = first, found = first + count;
 
-	if (count <= c->entries.n) {
-		while (at < found && !cache_newer(c, obj, at))
+	if (count < of->n) {
+		while (at < found && !cache_newer(c, of->obj, at))
 			at++;
+		c->looked += at - first;
 		return at;
 	}
-	ddio_list_for_each_entry(e, &c->all, all)
-		if (e->obj == obj && e->block >= first && e->block < found && entry_newer(e))
+	c->looked += of->n;
+	ddio_list_for_each_entry(e, &of->blocks, of_block)
+		if (e->block >= first && e->block < found && entry_newer(e))
 			found = e->block;
+	return found;
+}
+
+uint64_t cache_next_newer(struct cache *c, const struct object *obj, uint64_t first, uint64_t count)
+{
+	struct cache_object *of = cache_object_hold(c, obj);
+	uint64_t found;
+
+	if (!of)
+		return first + count;
+	found = next_newer(c, of, first, count);
+	cache_object_put(c, of);
 	return found;
 }

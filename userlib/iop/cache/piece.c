@@ -119,7 +119,7 @@ static int piece_write(struct cache *c, struct cache_entry *e, struct cache_piec
 	cache_mask_add(e, p->offset, p->len);
 	if (!e->dirty)
 		entry_soon(c, e);
-	cache_entry_dirty(c, e, p->len);
+	cache_entry_dirty(c, e, p->offset, p->len);
 	entry_used(c, e);
 	if (e->count >= e->size) {
 		p->io->disk_reqs++;
@@ -179,7 +179,7 @@ void cache_lock_put(struct cache *c, struct block_lock *lock, uint32_t offset, u
 	ddio_env_charge(c->env, DDIO_WORK_COPY, len);
 	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1);
 	cache_mask_add(e, offset, len);
-	cache_entry_dirty(c, e, len);
+	cache_entry_dirty(c, e, offset, len);
 	entry_used(c, e);
 	if (e->valid == e->size && e->count >= e->size)
 		cache_disk_write(c, e);

@@ -42,9 +42,23 @@ enum entry_state {
 };
 
 /**
+ * struct cache_object - an object that has entries
+ * @node: cache->objects, by its address
+ * @blocks: struct cache_entry.of_block: all of them; @unsettled: struct cache_entry.of_unsettled: those that are dirty or stale
+ * @n: entries, and walks over them
+ */
+struct cache_object {
+	struct ddio_hash_node node;
+	struct object *obj;
+	struct ddio_list blocks, unsettled;
+	uint64_t n;
+};
+
+/**
  * struct cache_entry - one block
  * @node: cache->entries, by object and block
  * @all: cache->all
+ * @of: its object's; @of_block, @of_unsettled: in its lists
  * @lru: cache->lru while it has a buffer; oldest first
  * @unsettled: cache->unsettled while it is dirty or stale
  * @ready: cache->ready
@@ -53,7 +67,7 @@ enum entry_state {
  * @doubt: cache->doubts while it waits to be written until the store has recorded that it may change
  * @pieces, @locks: waiters; the lower seq goes first
  * @valid: how many bytes of @buf are valid; @mask: which, if not all
- * @count: bytes written since it became dirty, for WriteFull
+ * @count: bytes written since it became dirty, for WriteFull; @from, @to: all of them are in [@from, @to)
  * @epoch: cache->epoch when it became dirty or stale; see flush.c
  * @err: why the waiters cannot be served; set only while they are run to be told
  * @running: being run
@@ -64,8 +78,10 @@ enum entry_state {
 struct cache_entry {
 	struct ddio_hash_node node;
 	struct ddio_list all, lru, unsettled, ready, mem, fill, doubt;
+	struct ddio_list of_block, of_unsettled;
 	struct ddio_list pieces, locks;
 	struct cache *cache;
+	struct cache_object *of;
 	struct object *obj;
 	uint64_t block;
 	uint32_t size;
@@ -74,6 +90,7 @@ struct cache_entry {
 	uint64_t *mask;
 	uint32_t valid;
 	uint64_t count;
+	uint32_t from, to;
 	uint64_t epoch;
 	int err;
 	bool running, dirty, stale, write_back, failed, prefetched;
@@ -122,6 +139,8 @@ struct ahead;
 
 /**
  * struct cache - the cache of one disk
+ * @objects: struct cache_object, so that what concerns one object does not look at the blocks of all
+ * @looked: how many entries have been looked at because of an object, for tests
  * @lru: entries with a buffer
  * @mem: entries whose first piece waits for a buffer, in order
  * @fills: entries that wait for the fill buffer; @filling has it
@@ -148,7 +167,8 @@ struct cache {
 	struct cache_opts opts;
 	struct queue queue;
 	uint32_t clients;
-	struct ddio_hash entries;
+	struct ddio_hash entries, objects;
+	uint64_t looked;
 	struct ddio_list all, lru, unsettled, ready, mem, fills, flushes, errors, starved, doubts;
 	struct ddio_list finished, flushed, granted;
 	struct cache_entry *filling;
@@ -196,6 +216,9 @@ int cache_piece_try(struct cache *c, struct cache_entry *e, struct cache_piece *
 struct cache_entry *cache_entry_find(struct cache *c, const struct object *obj, uint64_t block);
 /* Finds or makes an entry; NULL: no memory. */
 struct cache_entry *cache_entry_get(struct cache *c, struct object *obj, uint64_t block);
+/* Returns the object's, which stays until cache_object_put(); NULL: none of its blocks has an entry. */
+struct cache_object *cache_object_hold(struct cache *c, const struct object *obj);
+void cache_object_put(struct cache *c, struct cache_object *of);
 /* Frees an entry that nothing needs any longer. */
 void cache_entry_settle(struct cache *c, struct cache_entry *e);
 bool cache_entry_busy(const struct cache_entry *e);
@@ -204,7 +227,8 @@ bool cache_entry_waited(const struct cache_entry *e);
 void cache_entry_drop(struct cache *c, struct cache_entry *e);
 /* Drops the contents, now or when the entry ceases to be busy. */
 void cache_entry_forget(struct cache *c, struct cache_entry *e);
-void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t written);
+/* Notes that bytes [@from, @from + @len) were written. */
+void cache_entry_dirty(struct cache *c, struct cache_entry *e, uint32_t from, uint32_t len);
 void cache_entry_clean(struct cache *c, struct cache_entry *e);
 /* Returns true if the block has ever been written to the disk, at *start. */
 bool cache_entry_on_disk(const struct cache_entry *e, uint64_t *start);

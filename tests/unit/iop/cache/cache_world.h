@@ -125,6 +125,9 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 	for (i = first; i < first + count; i++) {
 		if (world_obj(obj)->placed[i])
 			continue;
+		/* As in a store, so that a large block can be written in part. */
+		if (size >= 4096)
+			world_now->used = (world_now->used + 4095) / 4096 * 4096;
 		world_obj(obj)->start[i] = world_now->used;
 		world_obj(obj)->placed[i] = true;
 		world_obj(obj)->written[i] = false;

@@ -2,6 +2,7 @@
 /* What the block cache promises, one promise a test. */
 #include "tests/unit/lib/ut.h"
 #include "cache_world.h"
+#include "iop/cache/priv.h"
 
 #define BS 4096u
 
@@ -503,6 +504,116 @@ static void a_long_block_goes_in_parts_the_disk_takes(void)
 	free(obj);
 }
 
+static void wrote(struct cache_world *w, struct object *obj, uint64_t block, uint64_t from,
+		  uint64_t len)
+{
+	struct world_log *last = &w->log[w->nlog - 1];
+
+	CU_ASSERT_EQUAL(last->op, DDIO_DISK_WRITE);
+	CU_ASSERT_EQUAL(last->offset, world_obj(obj)->start[block] + from);
+	CU_ASSERT_EQUAL(last->len, len);
+}
+
+/* Of a large block that is on the disk the units are written that have changed; a new one is written whole. */
+static void a_large_block_is_written_back_in_part(void)
+{
+	struct cache_opts opts = { .bytes = 8u << 15, .depth = 1 };
+	struct cache_world *w = world_new(&opts);
+	struct object *obj = world_object(1, 1u << 15);
+	struct world_io x;
+	uint8_t buf[100];
+
+	world_fill(w, obj, 2);
+	memset(buf, 9, sizeof(buf));
+	CU_ASSERT_EQUAL(world_write(w, obj, 5000, buf, sizeof(buf)), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	wrote(w, obj, 0, 4096, 4096);
+	/* From the first byte to the last one, and no further. */
+	CU_ASSERT_EQUAL(world_write(w, obj, 8192, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_write(w, obj, 8191, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	wrote(w, obj, 0, 4096, 8192);
+	CU_ASSERT_EQUAL(world_write(w, obj, (1u << 15) - 1, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	wrote(w, obj, 0, 28672, 4096);
+	/* A failure keeps what it was to write, and what comes then is added. */
+	w->fail_op = DDIO_DISK_WRITE;
+	w->fail_n = 1;
+	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), -EIO);
+	CU_ASSERT_EQUAL(world_write(w, obj, 12288, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	wrote(w, obj, 0, 0, 16384);
+	/* Nothing is left of a block that was dropped. */
+	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, 1), 0);
+	cache_discard(w->cache, obj, 0, 1);
+	CU_ASSERT_EQUAL(world_write(w, obj, 20480, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	wrote(w, obj, 0, 20480, 4096);
+	/* A new block, also one that had a place before. */
+	CU_ASSERT_EQUAL(world_write(w, obj, 2u << 15, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	wrote(w, obj, 2, 0, 1u << 15);
+	world_obj(obj)->written[1] = false;
+	CU_ASSERT_EQUAL(world_write(w, obj, 1u << 15, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	wrote(w, obj, 1, 0, 1u << 15);
+	/* Places that are no multiples of a unit. */
+	world_obj(obj)->start[1] += 512;
+	CU_ASSERT_EQUAL(world_write(w, obj, 1u << 15, buf, 1), 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	wrote(w, obj, 1, 0, 1u << 15);
+	world_read_start(w, &x, obj, 5000, buf, 1);
+	CU_ASSERT_EQUAL(buf[0], 9);
+	CU_ASSERT_EQUAL(w->data[world_obj(obj)->start[0] + 5099], 9);
+	CU_ASSERT_EQUAL(w->data[world_obj(obj)->start[0] + 5100], 1);
+	world_free(w);
+	free(obj);
+}
+
+/* What a request about one object looks at are its blocks, and not those of others, however many there are. */
+static void one_object_among_others(void)
+{
+	struct cache_world *w = world_blocks(300);
+	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
+	struct world_flush x;
+	uint8_t buf[100];
+	uint32_t i;
+
+	world_fill(w, obj, 8);
+	world_fill(w, other, 250);
+	memset(buf, 9, sizeof(buf));
+	for (i = 0; i < 250; i++)
+		CU_ASSERT_EQUAL(world_write(w, other, i * BS, buf, sizeof(buf)), 0);
+	for (i = 0; i < 4; i++)
+		CU_ASSERT_EQUAL(world_write(w, obj, i * BS, buf, sizeof(buf)), 0);
+	CU_ASSERT_EQUAL(stats(w).dirty, 254);
+	w->cache->looked = 0;
+	world_flush_start(w, &x, obj, false);
+	world_run(w);
+	CU_ASSERT_EQUAL(x.status, 0);
+	CU_ASSERT_EQUAL(stats(w).dirty, 250);
+	CU_ASSERT(!cache_busy(w->cache, obj, 0, UINT64_MAX));
+	CU_ASSERT_EQUAL(cache_next_newer(w->cache, obj, 0, WORLD_BLOCKS), WORLD_BLOCKS);
+	world_flush_start(w, &x, obj, true);
+	world_run(w);
+	CU_ASSERT_EQUAL(stats(w).blocks, 250);
+	cache_discard(w->cache, obj, 0, UINT64_MAX);
+	CU_ASSERT_EQUAL(world_read(w, obj, 0, buf, 8), 0);
+	cache_discard(w->cache, obj, 0, UINT64_MAX);
+	CU_ASSERT_EQUAL(stats(w).blocks, 250);
+	CU_ASSERT(w->cache->looked <= 30);
+	/* All that is of nobody is forgotten. */
+	cache_discard(w->cache, other, 1, UINT64_MAX - 1);
+	CU_ASSERT_EQUAL(w->cache->objects.n, 1);
+	cache_discard(w->cache, other, 0, 1);
+	CU_ASSERT_EQUAL(w->cache->objects.n, 0);
+	world_run(w);
+	world_free(w);
+	free(obj);
+	free(other);
+}
+
 static const struct ut_case cases[] = {
 	{ "a read misses, then hits", read_misses_then_hits },
 	{ "readers of a block join in one disk request", readers_join_one_disk_request },
@@ -523,6 +634,8 @@ static const struct ut_case cases[] = {
 	{ "CSCAN", the_disk_queue_is_cscan },
 	{ "depth", the_disk_gets_as_many_as_it_takes },
 	{ "long blocks in parts", a_long_block_goes_in_parts_the_disk_takes },
+	{ "a large block in part", a_large_block_is_written_back_in_part },
+	{ "one object among others", one_object_among_others },
 	{ NULL, NULL },
 };
 

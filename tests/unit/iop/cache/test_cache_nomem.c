@@ -61,7 +61,11 @@ static void a_starved_lock_is_tried_again(void)
 	nomem_countdown = 1;
 	CU_ASSERT(timer_fires(w));
 	CU_ASSERT_EQUAL(a.granted + b.granted, 0);
+	/* The entry has its memory, what is known of its object has none. */
 	nomem_countdown = 2;
+	CU_ASSERT(timer_fires(w));
+	CU_ASSERT_EQUAL(a.granted + b.granted, 0);
+	nomem_countdown = 3;
 	CU_ASSERT(timer_fires(w));
 	CU_ASSERT_EQUAL(a.granted, 1);
 	CU_ASSERT_EQUAL(b.granted, 0);
@@ -100,7 +104,7 @@ static void a_request_fails_or_does_without(void)
 	uint64_t k, failed = 0;
 	int ret;
 
-	for (k = 1; k < 8; k++) {
+	for (k = 1; k < 10; k++) {
 		struct cache_world *w = world_blocks(8);
 
 		memset(world_obj(obj)->placed, 0, sizeof(world_obj(obj)->placed));

@@ -12,7 +12,8 @@
 #define NBLOCKS 24
 #define NOPS 12
 #define STEPS 3000
-#define MAX_LEN (4u * 2048)
+#define LARGE 16384u
+#define MAX_LEN (4u * LARGE)
 
 enum twin_kind { TWIN_FREE, TWIN_READ, TWIN_WRITE, TWIN_LOCK_READ, TWIN_LOCK_WRITE, TWIN_FLUSH };
 
@@ -31,6 +32,7 @@ struct twin_op {
  * struct cache_twin - a world and what it should hold
  * @bytes: contents by object
  * @unknown: bytes that a failed write may have changed, or not
+ * @largest: of the sizes of blocks
  */
 struct cache_twin {
 	struct cache_world *w;
@@ -39,7 +41,7 @@ struct cache_twin {
 	uint64_t size[NOBJS];
 	struct twin_op ops[NOPS];
 	uint64_t limit;
-	uint32_t wrong, done;
+	uint32_t largest, wrong, done;
 	bool failing;
 };
 
@@ -261,7 +263,7 @@ static void check_bound(struct cache_twin *t)
 
 	cache_stats(t->w->cache, &s);
 	/* One block more while one is being filled up. */
-	t->wrong += s.bytes > t->limit + 4096;
+	t->wrong += s.bytes > t->limit + t->largest;
 }
 
 static void check_end(struct cache_twin *t)
@@ -317,13 +319,15 @@ static struct cache_twin *twin_new(uint64_t seed, bool failing)
 
 	twin_state = seed * 7919 + 1;
 	t->failing = failing;
-	t->limit = 4096ull * (2 + rnd(10));
+	/* In every other run blocks of one object are written back in part. */
+	t->largest = rnd(2) ? LARGE : 4096;
+	t->limit = (uint64_t)t->largest * (2 + rnd(10));
 	opts.bytes = t->limit;
 	opts.depth = 1 + rnd(4);
 	t->w = world_new(&opts);
 	t->w->pick = pick_any;
 	for (o = 0; o < NOBJS; o++) {
-		t->obj[o] = world_object(o + 1, o ? 512 : 2048);
+		t->obj[o] = world_object(o + 1, o ? 512 : t->largest == LARGE ? LARGE : 2048);
 		t->size[o] = (uint64_t)NBLOCKS * world_obj(t->obj[o])->ref.block;
 		t->bytes[o] = calloc(1, t->size[o]);
 		t->unknown[o] = calloc(1, t->size[o]);
