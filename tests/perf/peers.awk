@@ -27,10 +27,11 @@ function shown(m, p,   cell) {
 	return bounded[cell] sprintf("%.0f", median(cell))
 }
 function of(m, p) { return median(group SUBSEP row SUBSEP m SUBSEP p) }
-function best(p,   a, b) {
-	if (p == "bench") return of("none", p)
-	a = of("mpich", p); b = of("openmpi", p)
-	return a > b ? a : b
+function better(p) { return of("mpich", p) > of("openmpi", p) ? "mpich" : "openmpi" }
+function best(p) { return of(p == "bench" ? "none" : better(p), p) }
+# For the picture: the rate of a place, and 1 if it is only a bound.
+function point(m, p) {
+	return sprintf(" %s %d", of(m, p) ? sprintf("%.1f", of(m, p)) : "NaN", bounded[group SUBSEP row SUBSEP m SUBSEP p] != "")
 }
 # Records that the ranks take one by one.
 function by_record(pattern) { return pattern ~ /c$/ && pattern != "rcn" }
@@ -66,12 +67,12 @@ END {
 		for (i = 1; i <= rows[group]; i++) {
 			row = order[group, i]; split(row, f, ",")
 			printf "%-6s %-7s %-5s", f[1], f[2], f[3]
-			printf "\"%s %s%s\"", f[1], f[2], f[3] == "write" ? "" : " " f[3] >data
+			if (f[3] != "hot") printf "%s %s", f[1], f[2] (f[2] == "hbc" || f[2] == "hnc" ? "-" f[3] : "") >data
 			for (p = 1; p <= nplaces; p++) {
-				printf " %.1f", best(place[p]) >data
+				if (f[3] != "hot") printf "%s", point(better(place[p]), place[p]) >data
 				if (place[p] in has) printf " %9s %9s", shown("mpich", place[p]), shown("openmpi", place[p])
 			}
-			printf " %.1f\n", of("none", "bench") >data
+			if (f[3] != "hot") printf "\n" >data
 			printf " %7s", (f[3] == "cold" || !of("none", "bench")) ? "-" : sprintf("%.0f", of("none", "bench"))
 			for (p = 2; p <= nplaces; p++) if (place[p] in has) ratio(place[p])
 			ratio("bench")

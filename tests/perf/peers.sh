@@ -149,5 +149,7 @@ grep -av '^$\|yaksa' "$dir/said" | sort | uniq -c | head -5 >&2
 awk -v out="$out" -f tests/perf/peers.awk "$out/peers.csv" | tee "$out/peers.txt"
 command -v gnuplot >/dev/null || exit 0
 for table in "$out"/peers-*.dat; do
-	gnuplot -e "data='$table'; picture='${table%.dat}.png'" tests/perf/peers.gnuplot || exit 1
+	IFS=- read -r _ N size <<<"$(basename "$table" .dat)"
+	gnuplot -e "data='$table'; picture='${table%.dat}.png'; what='$N ranks, $size MiB: cold reads and writes'" \
+		tests/perf/peers.gnuplot || exit 1
 done
