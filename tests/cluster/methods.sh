@@ -9,8 +9,8 @@
 pairs() {
 	local what=$1 csv=$dir/out.csv most=2
 	shift
-	# A disk without an arm has as many as a megabyte holds, and no more than 64.
-	[[ " $* " =~ " --engine "(mem|aio)" " ]] && most=64
+	# A disk without an arm has as many as half of what it moves, or a megabyte, and no more than 128.
+	[[ " $* " =~ " --engine "(mem|aio)" " ]] && most=128
 	if ! "$ddio" bench --quiet --csv --output "$csv" "$@" 2>"$dir/err"; then
 		not_ok "$what: $(cat "$dir/err")"
 		return

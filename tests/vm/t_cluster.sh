@@ -62,7 +62,7 @@ for e in kmod aio; do
 		size=$([ $r = 8 ] && echo 128K || echo 1M)
 		if bench --cps 4 --records $r --size $size --patterns "$patterns"; then
 			check "$e: patterns $patterns, every method, records of $r: $(rows) rows" \
-				judge "$dir/out.csv" "$([ $e = kmod ] && echo 2 || echo 64)"
+				judge "$dir/out.csv" "$([ $e = kmod ] && echo 2 || echo 128)"
 		else
 			not_ok "$e: bench with records of $r"
 		fi

@@ -199,13 +199,13 @@ static uint64_t at_once(uint64_t n)
 	return w_streams ? 2 : n;
 }
 
-/* Two where an arm moves; elsewhere a megabyte, at most 64, 16 MB for all disks, and two where much is held. */
+/* Two where an arm moves; elsewhere a megabyte, at most 128, 16 MB for all disks, and two where much is held. */
 static void test_buffers_by_themselves(void)
 {
 	CU_ASSERT_EQUAL(buffers_by_itself("hp97560", 1, 32768, 0), 2);
 	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 32768, 0), at_once(32));
 	CU_ASSERT_EQUAL(buffers_by_itself("mem", 2, 32768, 0), at_once(32));
-	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 8192, 0), at_once(64));
+	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 4096, 0), at_once(128));
 	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 262144, 0), at_once(4));
 	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 1 << 20, 0), at_once(2));
 	CU_ASSERT_EQUAL(buffers_by_itself("mem", 1, 32768, (256u << 20) - 1), at_once(32));

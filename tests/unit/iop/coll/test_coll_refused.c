@@ -24,8 +24,8 @@ static void test_refused(void)
 	uint64_t size;
 
 	fault_new(&x, &p, 0);
-	x.op = (x.job.buffers = 65, w_start(&x.job));
-	refused(&x, DDIO_ST_TOO_BIG, "65 buffers");
+	x.op = (x.job.buffers = 129, w_start(&x.job));
+	refused(&x, DDIO_ST_TOO_BIG, "129 buffers");
 	x.job.buffers = 0;
 	size = x.f.rec.size;
 	x.f.rec.size = size - 1;

@@ -12,6 +12,16 @@ static size_t buffer_stride(const struct coll_disk *cd)
 	return align > 1 ? (size + align - 1) / align * align : size;
 }
 
+/* With half of its blocks in buffers that are shared, a disk works while members do; a turn costs each of these a wake-up. */
+static uint64_t bytes_auto(const struct coll_disk *cd)
+{
+	uint64_t half = cd->plan.blocks * cd->stride / 2;
+
+	if (!cd->coll->share || half < SLOTS_AUTO_BYTES)
+		return SLOTS_AUTO_BYTES;
+	return half < SLOTS_SHARED_BYTES ? half : SLOTS_SHARED_BYTES;
+}
+
 /*
  * How many nobody has said.  Two keep a disk busy whose arm takes its time, as in the papers: one block moves between
  * it and the medium while the other goes to members, or comes.  Where blocks are there at once, members and
@@ -24,8 +34,8 @@ static uint32_t slots_auto(const struct coll_disk *cd)
 
 	if (info->positions || info->streams || cd->coll->reactor->memory >= SLOTS_AUTO_HELD)
 		return 2;
-	if (bytes > SLOTS_AUTO_BYTES)
-		bytes = SLOTS_AUTO_BYTES;
+	if (bytes > bytes_auto(cd))
+		bytes = bytes_auto(cd);
 	return bytes / cd->stride > 2 ? (uint32_t)(bytes / cd->stride) : 2;
 }
 

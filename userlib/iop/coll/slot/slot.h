@@ -14,9 +14,13 @@
 #include "iop/coll/core/plan.h"
 #include "iop/coll/core/trace.h"
 
-#define COLL_MAX_BUFFERS 64u /* of a disk */
-/* Bytes of buffers that a disk gets by itself, and all disks of a collective on a reactor; none if the reactor has so many. */
+#define COLL_MAX_BUFFERS 128u /* of a disk */
+/*
+ * Bytes of buffers that a disk gets by itself, at most so many if they are shared, and all disks of a collective on a reactor; none
+ * if the reactor has so many.
+ */
 #define SLOTS_AUTO_BYTES (1u << 20)
+#define SLOTS_SHARED_BYTES (4u << 20)
 #define SLOTS_AUTO_ALL (16u << 20)
 #define SLOTS_AUTO_HELD (256u << 20)
 
