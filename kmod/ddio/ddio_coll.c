@@ -41,6 +41,12 @@ void ddio_coll_fail(struct ddio_coll *coll, int error)
 	ddio_coll_set_error(coll, error, DDIO_NO_ENTRY);
 }
 
+/* Returns the sum of a block that has been written, or 0. */
+static u32 ddio_coll_sum(const struct ddio_coll *coll, u64 index)
+{
+	return coll->op == DDIO_WRITE && coll->list.sum ? coll->list.sum[index] : 0;
+}
+
 /* The last event, DDIO_EVENT_DONE, ends the reservation in the ring. */
 static void ddio_coll_post(struct ddio_coll *coll, u32 kind, u64 index, int status)
 {
@@ -48,6 +54,7 @@ static void ddio_coll_post(struct ddio_coll *coll, u32 kind, u64 index, int stat
 		.index = index,
 		.user_data = coll->user_data,
 		.collective = coll->obj.id,
+		.slot = kind == DDIO_EVENT_BLOCK && !status ? ddio_coll_sum(coll, index) : 0,
 		.status = status,
 		.kind = kind,
 	};

@@ -48,6 +48,7 @@ struct ddio_span {
  * @nr_runs: entries of @run
  * @member: scatter: pin of each member named by a run, else NULL; references; by member's index
  * @nr_members: entries of @member
+ * @sum: with DDIO_SUBMIT_SUMS: of each block by its index; else NULL
  * @charge: for all this
  */
 struct ddio_block_list {
@@ -64,6 +65,7 @@ struct ddio_block_list {
 	u64 nr_runs;
 	struct ddio_pin **member;
 	u32 nr_members;
+	u32 *sum;
 	struct ddio_charge charge;
 };
 
@@ -209,12 +211,16 @@ enum ddio_flight_state {
  * @window: the part of the block, by its first byte
  * @run: the block's run
  * @at: bytes of that run, cut to the window, that have been copied
+ * @summed: bytes of the block that @sum is of
+ * @sum: CRC-32C
  * @begun: it is the flight's block that this is about
  */
 struct ddio_cursor {
 	u32 window;
 	u32 run;
 	u32 at;
+	u32 summed;
+	u32 sum;
 	bool begun;
 };
 
@@ -484,7 +490,8 @@ void ddio_joint_end(struct ddio_kjoint *joint, struct ddio_coll *coll);
 /*
  * From a channel's work: goes on with the copying between the flight's bounce buffer and the
  * memory of the members, until about *@budget bytes are spent.  Returns 0 when the block has been
- * copied, -EAGAIN if there is more, -ECANCELED if the collective is stopped or a member has left.
+ * copied, -EAGAIN if there is more, -ECANCELED if the collective is stopped or a member has left, -EBADMSG
+ * with nothing copied if the block is not what its sum is of.
  */
 int ddio_copy_some(struct ddio_flight *flight, u32 *budget);
 

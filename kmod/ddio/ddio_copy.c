@@ -9,6 +9,7 @@
  * The block is taken in windows that fit into the nearest cache: all copies of one window come
  * before those of the next, so each further member's share costs little.
  */
+#include <linux/crc32c.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
@@ -17,6 +18,9 @@
 /* The cost of the longest step, in bytes; a piece costs so many at least. */
 #define DDIO_COPY_STEP (64U << 10)
 #define DDIO_COPY_PIECE_COST 16U
+
+/* The same of a sum: bytes for which one byte of copying could be done. */
+#define DDIO_COPY_SUM_CHEAP 4U
 
 /* A part of the first cache, with room for the members' memory beside it. */
 #define DDIO_COPY_WINDOW (8U << 10)
@@ -125,14 +129,59 @@ static void copy_begin(const struct ddio_flight *flight, const struct ddio_entry
 	copy_spend(budget, entry->length / 4);
 }
 
+/* Goes on with the sum of the flight's block; returns true when it is of all of it. */
+static bool copy_sum(struct ddio_flight *flight, const struct ddio_entry *entry, u32 *budget)
+{
+	struct ddio_cursor *cursor = &flight->copied;
+	u32 n;
+
+	for (; cursor->summed < entry->length && *budget; cursor->summed += n) {
+		n = min(entry->length - cursor->summed, DDIO_COPY_STEP);
+		cursor->sum = ~crc32c(~cursor->sum, flight->bounce + cursor->summed, n);
+		copy_spend(budget, n / DDIO_COPY_SUM_CHEAP);
+	}
+	return cursor->summed == entry->length;
+}
+
+/* Compares what was read with its sum: 0, -EAGAIN if it has not been summed yet, or -EBADMSG. */
+static int copy_check(struct ddio_flight *flight, const struct ddio_entry *entry, u32 *budget)
+{
+	const struct ddio_coll *coll = flight->chan->coll;
+
+	if (!coll->list.sum || coll->op != DDIO_READ)
+		return 0;
+	if (!copy_sum(flight, entry, budget))
+		return -EAGAIN;
+	return flight->copied.sum == coll->list.sum[entry->index] ? 0 : -EBADMSG;
+}
+
+/* All has been copied: keeps the sum of what is to be written.  Returns 0, or -EAGAIN as above. */
+static int copy_end(struct ddio_flight *flight, const struct ddio_entry *entry, u32 *budget)
+{
+	const struct ddio_coll *coll = flight->chan->coll;
+
+	if (!coll->list.sum || coll->op != DDIO_WRITE)
+		return 0;
+	if (!copy_sum(flight, entry, budget))
+		return -EAGAIN;
+	coll->list.sum[entry->index] = flight->copied.sum;
+	return 0;
+}
+
 int ddio_copy_some(struct ddio_flight *flight, u32 *budget)
 {
 	const struct ddio_coll *coll = flight->chan->coll;
 	const struct ddio_entry *entry = &coll->list.entry[flight->first];
 	const struct ddio_run *run;
 	struct ddio_run part;
+	int err;
 
-	if (!flight->copied.begun && !READ_ONCE(coll->stop)) {
+	if (READ_ONCE(coll->stop))
+		return -ECANCELED;
+	err = copy_check(flight, entry, budget);
+	if (err)
+		return err;
+	if (!flight->copied.begun) {
 		copy_begin(flight, entry, budget);
 		flight->copied.begun = true;
 	}
@@ -141,7 +190,7 @@ int ddio_copy_some(struct ddio_flight *flight, u32 *budget)
 			return -ECANCELED;
 		run = copy_next(&coll->list, entry, &flight->copied, &part);
 		if (!run)
-			return 0;
+			return copy_end(flight, entry, budget);
 		if (!copy_one(flight, run))
 			return -ECANCELED;
 		copy_spend(budget, copy_cost(run, ddio_run_bytes(run)));

@@ -7,7 +7,7 @@
 
 #define DDIO_SUBMIT_ALL                                                                     \
 	(DDIO_SUBMIT_ORDERED | DDIO_SUBMIT_WAIT | DDIO_SUBMIT_EVENTS | DDIO_SUBMIT_FORGET | \
-	 DDIO_SUBMIT_FUA | DDIO_SUBMIT_FLUSH | DDIO_SUBMIT_KEEP_GOING)
+	 DDIO_SUBMIT_FUA | DDIO_SUBMIT_FLUSH | DDIO_SUBMIT_KEEP_GOING | DDIO_SUBMIT_SUMS)
 
 static int ioctl_info(void *object, union ddio_arg *arg, struct file **file)
 {

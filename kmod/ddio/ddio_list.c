@@ -250,6 +250,18 @@ static int ddio_take_flush(struct ddio_taker *t, const struct ddio_block *block)
 	return span->from == U64_MAX ? 0 : -EEXIST;
 }
 
+/* Only what is read has a sum beforehand. */
+static int ddio_take_sum(struct ddio_taker *t, const struct ddio_block *block, u32 index)
+{
+	u32 *sum = t->list->sum;
+
+	if (block->sum && (!sum || t->arg->op != DDIO_READ))
+		return -EINVAL;
+	if (sum)
+		sum[index] = block->sum;
+	return 0;
+}
+
 /* Turns the block at @entry into an entry. */
 static int ddio_take_block(struct ddio_taker *t, struct ddio_entry *entry, u32 index)
 {
@@ -258,8 +270,9 @@ static int ddio_take_block(struct ddio_taker *t, struct ddio_entry *entry, u32 i
 	int ret;
 
 	memcpy(&block, entry, sizeof(block));
-	if (block.__reserved)
-		return -EINVAL;
+	ret = ddio_take_sum(t, &block, index);
+	if (ret)
+		return ret;
 	ret = ddio_take_disk(t, block.disk);
 	if (ret)
 		return ret;
@@ -393,12 +406,14 @@ static int ddio_take_arrange(struct ddio_taker *t)
 
 static int ddio_take_alloc(struct ddio_taker *t)
 {
+	u64 sums = t->arg->flags & DDIO_SUBMIT_SUMS ? t->arg->nr_blocks : 0;
 	struct ddio_block_list *list = t->list;
 	u32 room = min_t(u64, t->arg->nr_blocks, DDIO_DISKS_MAX);
 	int err;
 
 	err = ddio_charge_add(&list->charge, t->arg->nr_blocks * sizeof(*list->entry) +
-						     t->arg->nr_runs * sizeof(*list->run));
+						     t->arg->nr_runs * sizeof(*list->run) +
+						     sums * sizeof(*list->sum));
 	if (err)
 		return err;
 
@@ -408,7 +423,9 @@ static int ddio_take_alloc(struct ddio_taker *t)
 	list->span = ddio_alloc_long(room, sizeof(*list->span), true);
 	list->nr = t->arg->nr_blocks;
 	list->entry = ddio_alloc_long(list->nr, sizeof(*list->entry), false);
-	if (!list->disk || !list->first || !list->span || !list->entry)
+	if (sums)
+		list->sum = ddio_alloc_long(sums, sizeof(*list->sum), true);
+	if (!list->disk || !list->first || !list->span || !list->entry || (sums && !list->sum))
 		return -ENOMEM;
 	return 0;
 }
@@ -487,6 +504,7 @@ void ddio_list_drop(struct ddio_block_list *list)
 	for (i = 0; i < list->nr_members; i++)
 		if (list->member[i])
 			ddio_obj_put(&list->member[i]->obj);
+	kvfree(list->sum);
 	kvfree(list->member);
 	kvfree(list->run);
 	kvfree(list->pin);

@@ -221,14 +221,16 @@ static void scatter_landed(struct ddio_flight *flight)
 	scatter_done(flight, flight->error);
 }
 
-/* The copy of the flight's block has ended: whole, or not at all. */
-static void scatter_copied(struct ddio_flight *flight, bool whole)
+/* The copy of the flight's block has ended; @status as from ddio_copy_some(). */
+static void scatter_copied(struct ddio_flight *flight, int status)
 {
 	struct ddio_chan *chan = flight->chan;
 	const struct ddio_entry *entry = &chan->coll->list.entry[flight->first];
 
-	if (!whole) {
+	if (status == -ECANCELED) {
 		scatter_done(flight, ddio_chan_stop_status(chan));
+	} else if (status) {
+		scatter_done(flight, status);
 	} else if (chan->coll->op == DDIO_READ) {
 		scatter_done(flight, 0);
 	} else {
@@ -249,7 +251,7 @@ static bool scatter_copy(struct ddio_chan *chan)
 		if (status == -EAGAIN)
 			return true;
 		list_del(&flight->link);
-		scatter_copied(flight, !status);
+		scatter_copied(flight, status);
 		scatter_begin(chan);
 	}
 	return false;

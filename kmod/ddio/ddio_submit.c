@@ -46,6 +46,8 @@ static int ddio_coll_check(const struct ddio_submit *arg)
 		return -EINVAL;
 	if (arg->delivery != DDIO_SCATTER && (arg->runs || arg->nr_runs || arg->joint_fd != -1))
 		return -EINVAL;
+	if (arg->delivery != DDIO_SCATTER && arg->flags & DDIO_SUBMIT_SUMS)
+		return -EINVAL;
 	if (arg->depth > DDIO_DEPTH_MAX)
 		return -EOVERFLOW;
 	return 0;

@@ -5,7 +5,7 @@
 # Every pattern, read and written, every byte compared, with the module's and the processes'
 # own accounts of what went that way; the same bytes without scattering; a process that
 # may not pin memory; the traditional path on the same blocks; processes killed in
-# mid-transfer; failing disks; and nothing left in the module.
+# mid-transfer; wrong bits on disks; failing disks; and nothing left in the module.
 #
 #   t_scatter.sh          all of that
 #   t_scatter.sh times    the time of a read of 8-byte records, both ways
@@ -138,7 +138,40 @@ $ddio export both "$dir/both"
 check "no joint is left" [ "$(live joints)$(live memberships)" = 00 ]
 stop_daemon
 
-# 5. The same bytes without.
+# 5. Wrong bits on the disks: the module compares each block with its checksum before a member gets a byte of it.
+turn_bits() {
+	local i at byte
+	for i in 0 1; do
+		for at in {1..15}; do
+			at=$((at * 65536 + 12345))
+			byte=$(od -An -tu1 -j $at -N 1 /dev/nullb$i)
+			printf "\\x$(printf %02x $((byte ^ 4)))" |
+				dd of=/dev/nullb$i bs=1 seek=$at conv=notrunc,fsync 2>/dev/null
+		done
+	done
+}
+turn_bits
+configure
+check "wrong bits: daemon" start_daemon || exit
+run "$dir/out" -n 4 -s 2097152 -r 8 -f all -P -A
+check "wrong bits: all get an error that names the place" [ "$(grep -c \
+	'err -5 .*node io0, disk d[01]: block [0-9]* of file "all" (byte [0-9]*) does not match its checksum' \
+	"$dir/out")" = 4 ]
+grep -v 'err -5' "$dir/out" | shows
+check "wrong bits: the log names it" grep -q 'does not match its checksum' "$dir/log"
+check "wrong bits: the status counts it" [ "$($ddio status --csv | awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) if ($i == "errors") at = i }
+	NR > 1 { n += $at }
+	END { print (n > 0) }')" = 1 ]
+stop_daemon
+turn_bits
+configure
+check "turned back: daemon" start_daemon || exit
+run "$dir/out" -n 4 -s 2097152 -r 8 -f all -P -A
+check "turned back: right, and scattered" all_scattered "$dir/out" 4
+stop_daemon
+
+# 6. The same bytes without.
 configure scatter=no
 check "scatter=no: daemon" start_daemon || exit
 check "scatter=no: the same bytes" cmp "$dir/all" <($ddio export all -)
@@ -147,7 +180,7 @@ run "$dir/out" -n 4 -s 2097152 -r 8 -f all -P -A
 check "scatter=no: nothing is scattered" [ "$(members "$dir/out" | awk '$2 == 0' | wc -l)" = 4 ]
 stop_daemon
 
-# 6. A disk that fails.
+# 7. A disk that fails.
 configure fail_after=200
 check "fail_after: daemon" start_daemon || exit
 run "$dir/out" -n 4 -s 1048576 -r 8 -f bad -w -c 20
@@ -157,7 +190,7 @@ grep -v 'err -5' "$dir/out" | shows
 check "a disk fails: no membership is left" [ "$(live memberships)" = 0 ]
 stop_daemon
 
-# 7. Members killed in mid-transfer, on disks that take their time.
+# 8. Members killed in mid-transfer, on disks that take their time.
 disks irqmode=2 completion_nsec=2000000
 configure
 check "slow disks: daemon" start_daemon || exit

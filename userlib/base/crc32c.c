@@ -23,6 +23,30 @@ uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len)
 	return ~crc;
 }
 
+/* Polynomials, reflected: bit 31 is 1, bit 0 is x^31. */
+static uint32_t times(uint32_t a, uint32_t b)
+{
+	uint32_t product = 0;
+	int bit;
+
+	for (bit = 31; bit >= 0; bit--) {
+		product ^= a >> bit & 1 ? b : 0;
+		b = b >> 1 ^ (b & 1 ? 0x82f63b78 : 0);
+	}
+	return product;
+}
+
+uint32_t ddio_crc32c_join(uint32_t first, uint32_t second, uint64_t len)
+{
+	uint32_t over = 1u << 31, power = 1u << (31 - 8); /* x^0; x^8, of a byte */
+
+	for (; len; len >>= 1) {
+		over = len & 1 ? times(over, power) : over;
+		power = times(power, power);
+	}
+	return times(first, over) ^ second;
+}
+
 #ifdef __x86_64__
 #include <immintrin.h>
 

@@ -52,6 +52,7 @@
  * - EIO and other errors that a disk reports, such as ENOSPC, ENODATA, ENODEV, ETIMEDOUT
  * - ECANCELED: cancelled before it was begun
  * - EOWNERDEAD: a member of the joint has left
+ * - EBADMSG: what the disk returned is not what the block's sum is of
  * - ENOBUFS: the ring is full, since the process has not consumed what it has acted on
  *
  * Times are nanoseconds of CLOCK_MONOTONIC, in the caller's time namespace.
@@ -209,7 +210,8 @@ struct ddio_ring_setup {
  *	ended without error
  * @user_data: that of the submission
  * @collective: id
- * @slot: DDIO_EVENT_SLOT: index into the ring's slots; else 0
+ * @slot: DDIO_EVENT_SLOT: index into the ring's slots.  DDIO_EVENT_BLOCK of a writing collective with
+ *	DDIO_SUBMIT_SUMS: CRC-32C of what was written, if @status is 0.  Else 0
  * @status: 0 or a negative errno
  * @kind: DDIO_EVENT_SLOT and so on
  */
@@ -295,7 +297,8 @@ struct ddio_destroy {
  * @disk: id
  * @buffer: place: id of the buffer; stream: must be 0
  * @nr_runs: scatter: how many runs it has, may be 0
- * @__reserved: must be 0
+ * @sum: reading with DDIO_SUBMIT_SUMS: CRC-32C of the block; else must be 0
+ * @__reserved: what it was called before there were sums
  *
  * The unions only name for scattered blocks what was there: programs that know @where and @buffer
  * alone see the same layout, and need no change.
@@ -312,7 +315,10 @@ struct ddio_block {
 		__u32 buffer;
 		__u32 nr_runs;
 	};
-	__u32 __reserved;
+	union {
+		__u32 sum;
+		__u32 __reserved;
+	};
 };
 
 /**
@@ -423,6 +429,11 @@ struct ddio_submit {
 #define DDIO_SUBMIT_FLUSH (1U << 5)
 /* Keep going after a block's error; else what has not begun is cancelled. */
 #define DDIO_SUBMIT_KEEP_GOING (1U << 6)
+/*
+ * Scatter.  Reading: each block is compared with its sum before any byte of it is copied to a member, and
+ * fails with EBADMSG if it differs.  Writing: the event of each block tells the sum of what was written.
+ */
+#define DDIO_SUBMIT_SUMS (1U << 7)
 
 #define DDIO_READ 1
 #define DDIO_WRITE 2

@@ -199,9 +199,11 @@ static void fill_submit(struct call_worker *w, struct context *ctx, struct ddio_
 	kt_submit_init(s, ONE_IN(8) ? DDIO_FLUSH : 1 + BELOW(2), BELOW(3), w->block,
 		       1 + BELOW(BLOCKS));
 	s->delivery = s->op == DDIO_FLUSH ? DDIO_PLACE : s->delivery;
-	s->flags = BELOW(128);
+	s->flags = BELOW(256);
 	if (!ONE_IN(4))
 		s->flags &= ~DDIO_SUBMIT_EVENTS;
+	if (s->delivery != DDIO_SCATTER)
+		s->flags &= ~DDIO_SUBMIT_SUMS;
 	if (s->op != DDIO_WRITE)
 		s->flags &= ~(DDIO_SUBMIT_FUA | DDIO_SUBMIT_FLUSH);
 	s->depth = BELOW(ONE_IN(4) ? 65 : 5);

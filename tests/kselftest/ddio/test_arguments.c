@@ -55,7 +55,7 @@ KT_TEST(arguments, info)
 	ASSERT_EQ(0, kt_call(self->w.ctx, DDIO_INFO, &info));
 	EXPECT_EQ(DDIO_ABI_VERSION, info.out_abi);
 	EXPECT_EQ(7, info.out_deliveries);
-	EXPECT_EQ(127, info.out_submit_flags);
+	EXPECT_EQ(255, info.out_submit_flags);
 	EXPECT_EQ(DDIO_BLOCK_LENGTH_MAX, info.out_block_length_max);
 	EXPECT_EQ(DDIO_LIST_MAX, info.out_list_max);
 	EXPECT_EQ(DDIO_RUNS_MAX, info.out_runs_max);

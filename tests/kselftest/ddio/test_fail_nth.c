@@ -405,7 +405,8 @@ static int scatter(struct kt_world *w, __u32 op, const struct point *point, bool
 	s.runs = kt_ptr(run);
 	s.nr_runs = 4;
 	s.joint_fd = w->joint;
-	s.flags = DDIO_SUBMIT_WAIT;
+	/* What the blocks' sums are is not known: reading goes without. */
+	s.flags = DDIO_SUBMIT_WAIT | (op == DDIO_WRITE ? DDIO_SUBMIT_SUMS : 0);
 	return submit(w, &s, point, injected);
 }
 

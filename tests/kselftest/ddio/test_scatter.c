@@ -274,6 +274,119 @@ KT_TEST(scatter, longest_block)
 	munmap(plain, DDIO_BLOCK_LENGTH_MAX);
 }
 
+/* Bit by bit: nothing of the kernel's. */
+static __u32 sum_of(const unsigned char *p, size_t n)
+{
+	__u32 crc = ~0U;
+	int bit;
+
+	while (n--) {
+		crc ^= *p++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+	}
+	return ~crc;
+}
+
+static void set_sums(FIXTURE_DATA(scatter) * self)
+{
+	struct kt_spread *spread = &self->spread;
+	__u32 i;
+
+	for (i = 0; i < spread->nr; i++)
+		spread->block[i].sum = sum_of(kt_rig_at(&self->rig, &spread->block[i]),
+					      spread->block[i].length);
+}
+
+/* Turns one bit on the disk of one block in three; returns how many blocks have one that is wrong. */
+static __u32 turn_bits(FIXTURE_DATA(scatter) * self)
+{
+	struct kt_spread *spread = &self->spread;
+	__u32 i, n = 0;
+
+	for (i = 0; i < spread->nr; i += 3) {
+		struct ddio_block *b = &spread->block[i];
+		unsigned char *at = kt_rig_at(&self->rig, b);
+		__u32 bit = kt_below(&self->rng, b->length * 8);
+
+		at[bit / 8] ^= 1 << bit % 8;
+	}
+	for (i = 0; i < self->rig.nr; i++)
+		if (pwrite(self->rig.image[i].fd, self->rig.image[i].bytes, DISK_USED, 0) !=
+		    DISK_USED)
+			return 0;
+	for (i = 0; i < spread->nr; i++)
+		n += spread->block[i].sum !=
+		     sum_of(kt_rig_at(&self->rig, &spread->block[i]), spread->block[i].length);
+	return n;
+}
+
+/* A block that differs from its sum fails, and no byte of it comes to a member; all others come whole. */
+KT_TEST(scatter, sums_of_what_is_read)
+{
+	struct kt_spread *spread = &self->spread;
+	const struct kt_draw how = { NR, BLOCK_MAX, true };
+	__s32 status[NR];
+	__u32 i, k, id, bad, named;
+
+	ASSERT_EQ(0, setup(self, fast, DISKS, false));
+	for (k = 0; k < 4; k++) {
+		ASSERT_TRUE(kt_spread_draw(spread, &self->rng, &how, DDIO_READ));
+		set_sums(self);
+		kt_spread_move_all(spread, DDIO_READ);
+		ASSERT_EQ(0, transfer(self, DDIO_READ, 1 + k, DDIO_SUBMIT_SUMS));
+		ASSERT_TRUE(members_same(self));
+
+		ASSERT_TRUE(kt_spread_draw(spread, &self->rng, &how, DDIO_READ));
+		set_sums(self);
+		bad = turn_bits(self);
+		ASSERT_EQ((NR + 2) / 3, bad);
+		ASSERT_EQ(0, submit(self, DDIO_READ, 1 + k,
+				    DDIO_SUBMIT_SUMS | DDIO_SUBMIT_KEEP_GOING, &id));
+		EXPECT_EQ(-EBADMSG, ddio_kdev_finish(&self->rig.kdev, id, status, NR));
+		for (i = 0, named = 0; i < NR; i++) {
+			EXPECT_EQ(i % 3 ? 0 : -EBADMSG, status[i]);
+			named += status[i] == -EBADMSG;
+			if (!status[i])
+				kt_spread_move(spread, i, DDIO_READ);
+		}
+		EXPECT_EQ(bad, named);
+		EXPECT_TRUE(members_same(self));
+	}
+}
+
+/* The events tell the sums of what is on the disk then. */
+KT_TEST(scatter, sums_of_what_is_written)
+{
+	const struct ddio_event *event;
+	struct kt_spread *spread = &self->spread;
+	__u32 i, told;
+
+	ASSERT_EQ(0, setup(self, fast, DISKS, false));
+	ASSERT_EQ(0, ddio_kdev_ring_setup(&self->rig.kdev, 2 * NR, 0));
+	for (i = 0; i < 8; i++) {
+		__u32 flags = DDIO_SUBMIT_EVENTS | (i % 2 ? DDIO_SUBMIT_SUMS : 0);
+
+		ASSERT_TRUE(draw(self, DDIO_WRITE));
+		kt_spread_move_all(spread, DDIO_WRITE);
+		ASSERT_EQ(0, transfer(self, DDIO_WRITE, 1 + i, flags));
+		ASSERT_TRUE(kt_rig_same(&self->rig));
+		for (told = 0; (event = ddio_kdev_event(&self->rig.kdev));
+		     ddio_kdev_event_done(&self->rig.kdev)) {
+			const struct ddio_block *b = &spread->block[event->index % NR];
+
+			if (event->kind != DDIO_EVENT_BLOCK) {
+				EXPECT_EQ(0, event->slot);
+				continue;
+			}
+			EXPECT_EQ(i % 2 ? sum_of(kt_rig_at(&self->rig, b), b->length) : 0,
+				  event->slot);
+			told++;
+		}
+		EXPECT_EQ(NR, told);
+	}
+}
+
 /* Blocks may share runs, or have none. */
 KT_TEST(scatter, shared_runs)
 {

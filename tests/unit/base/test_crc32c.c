@@ -42,9 +42,24 @@ static void test_lengths(void)
 	free(bytes);
 }
 
+static void test_join(void)
+{
+	static uint8_t bytes[70000];
+	size_t n, len;
+
+	for (n = 0; n < sizeof(bytes); n++)
+		bytes[n] = (uint8_t)(n * 2654435761u >> 13);
+	for (n = 0; n < sizeof(bytes); n = n * 2 + 1)
+		for (len = 0; len <= sizeof(bytes) - n; len = len * 3 + 1)
+			CU_ASSERT_EQUAL(ddio_crc32c_join(ddio_crc32c(0, bytes, n),
+							 ddio_crc32c(0, bytes + n, len), len),
+					ddio_crc32c(0, bytes, n + len));
+}
+
 static const struct ut_case cases[] = {
 	{ "published values", test_published },
 	{ "every length", test_lengths },
+	{ "two parts", test_join },
 	{ .name = NULL },
 };
 

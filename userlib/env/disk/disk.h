@@ -71,7 +71,7 @@ struct ddio_disk_spec {
  * @forgets: its contents are lost when it is closed
  * @streams: a block list is better handed to it as a disk stream than block by block
  * @positions: ddio_disk_access_ns() has answers
- * @scatters: it supports joints, see ddio_disk_scatter_new()
+ * @scatters: it supports joints, see ddio_disk_scatter_new(); @scatter_sums: and ddio_disk_scatter_sums()
  */
 struct ddio_disk_info {
 	const char *engine;
@@ -84,7 +84,7 @@ struct ddio_disk_info {
 	bool forgets;
 	bool streams;
 	bool positions;
-	bool scatters;
+	bool scatters, scatter_sums;
 };
 
 /**
@@ -257,6 +257,15 @@ int ddio_disk_scatter_new(struct ddio_disk *disk, const struct ddio_disk_scatter
 int ddio_disk_scatter_block(struct ddio_disk_scatter *scatter, uint64_t offset);
 /* Adds a run to the last block.  -ERANGE: the disk cannot express it; -ENOMEM. */
 int ddio_disk_scatter_run(struct ddio_disk_scatter *scatter, const struct ddio_scatter_run *run);
+/*
+ * The list is one of blocks that have sums: reading, each is compared with the CRC-32C that it was given before anything of
+ * it is delivered, and ends with -EBADMSG if it differs; writing, ddio_disk_scatter_sum() tells it once a block has ended.
+ */
+void ddio_disk_scatter_sums(struct ddio_disk_scatter *scatter, bool on);
+bool ddio_disk_scatter_has_sums(const struct ddio_disk_scatter *scatter);
+/* Gives the last block its sum. */
+void ddio_disk_scatter_give_sum(struct ddio_disk_scatter *scatter, uint32_t sum);
+uint32_t ddio_disk_scatter_sum(const struct ddio_disk_scatter *scatter, uint32_t index);
 /* Takes out the last block and its runs. */
 void ddio_disk_scatter_undo(struct ddio_disk_scatter *scatter);
 uint32_t ddio_disk_scatter_blocks(const struct ddio_disk_scatter *scatter);

@@ -376,6 +376,7 @@ static int add_to_kernel(struct kmod_disk *k, const struct ddio_disk_spec *spec,
 {
 	struct ddio_disk_info *info = &k->base.info;
 	struct ddio_disk_add add;
+	struct ddio_info module;
 	char why[200];
 	int ret = kenv_get(k->base.env, &k->kenv, why, sizeof(why));
 
@@ -396,6 +397,9 @@ static int add_to_kernel(struct kmod_disk *k, const struct ddio_disk_spec *spec,
 	info->size = info->size / info->sector * info->sector;
 	info->time_scale = 1.0;
 	info->max_len = DDIO_BLOCK_LENGTH_MAX;
+	/* Modules of 0.1.0 do not know of sums. */
+	info->scatter_sums = !kdev_info(&k->kenv->kdev, &module) &&
+			     module.out_submit_flags & DDIO_SUBMIT_SUMS;
 	return 0;
 }
 

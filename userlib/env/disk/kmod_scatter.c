@@ -33,6 +33,8 @@ static void scatter_event(struct kuser *user, const struct ddio_event *event)
 	struct ddio_disk_scatter *list = k->list;
 
 	if (event->kind == DDIO_EVENT_BLOCK && event->index < list->nblocks) {
+		if (list->spec.op == DDIO_DISK_WRITE)
+			list->block[event->index].sum = event->slot;
 		disk_scatter_landed(list, (uint32_t)event->index, event->status);
 		return;
 	}
@@ -46,7 +48,8 @@ static int scatter_submit(struct kmod_scatter *k, struct kenv *kenv)
 {
 	const struct ddio_disk_scatter *list = k->list;
 	struct ddio_submit submit = {
-		.flags = DDIO_SUBMIT_ORDERED | DDIO_SUBMIT_EVENTS | DDIO_SUBMIT_FORGET,
+		.flags = DDIO_SUBMIT_ORDERED | DDIO_SUBMIT_EVENTS | DDIO_SUBMIT_FORGET |
+			 (list->sums ? DDIO_SUBMIT_SUMS : 0),
 		.op = list->spec.op == DDIO_DISK_READ ? DDIO_READ : DDIO_WRITE,
 		.delivery = DDIO_SCATTER,
 		.blocks = (uintptr_t)list->block,

@@ -114,6 +114,26 @@ int ddio_disk_scatter_block(struct ddio_disk_scatter *s, uint64_t offset)
 	return 0;
 }
 
+void ddio_disk_scatter_sums(struct ddio_disk_scatter *s, bool on)
+{
+	s->sums = on && s->disk->info.scatter_sums;
+}
+
+bool ddio_disk_scatter_has_sums(const struct ddio_disk_scatter *s)
+{
+	return s->sums;
+}
+
+void ddio_disk_scatter_give_sum(struct ddio_disk_scatter *s, uint32_t sum)
+{
+	s->block[s->nblocks - 1].sum = sum;
+}
+
+uint32_t ddio_disk_scatter_sum(const struct ddio_disk_scatter *s, uint32_t index)
+{
+	return s->block[index].sum;
+}
+
 void ddio_disk_scatter_undo(struct ddio_disk_scatter *s)
 {
 	s->nruns = s->block[--s->nblocks].first_run;

@@ -13,6 +13,7 @@
  * struct ddio_disk_scatter - a list
  * @block: blocks, without the number of their disk; @run: the runs of all of them
  * @running: the engine has it
+ * @sums: its blocks have sums
  * @begun: blocks that were counted as in flight; @landed: those of them that have ended
  * @stopped: the engine was told to stop
  * @priv: the engine's
@@ -25,7 +26,7 @@ struct ddio_disk_scatter {
 	uint32_t nblocks, cap_blocks;
 	uint64_t nruns, cap_runs;
 	uint32_t begun, landed;
-	bool running, stopped;
+	bool running, stopped, sums;
 	void *priv;
 };
 

@@ -274,6 +274,21 @@ void object_write_end(struct object *obj, uint64_t block, bool written, const vo
 		object_written(obj, block, 1);
 }
 
+bool object_takes_sum(const struct object *obj)
+{
+	return obj->store->sums.on && sums_chunks(obj->ref.block) == 1;
+}
+
+void object_write_told(struct object *obj, uint64_t block, uint32_t sum)
+{
+	const struct sums_block b = sums_block(obj, block);
+
+	if (obj->removed)
+		return;
+	sums_write_told(&obj->store->sums, &b, sum, ranges_contain(&obj->unwritten, block, 1));
+	object_written(obj, block, 1);
+}
+
 /* Says in the log which chunk of a block differs from its checksum. */
 static void say_differs(const struct object *obj, uint64_t block, uint32_t chunk, bool adopted)
 {
@@ -354,4 +369,20 @@ int object_remove(struct object *obj)
 	obj->seq = store->seq;
 	store->objects--;
 	return 0;
+}
+
+int object_sum(struct object *obj, uint64_t block, uint32_t *sum)
+{
+	const struct sums_block b = sums_block(obj, block);
+
+	return obj->removed ? 0 : sums_whole(&obj->store->sums, &b, sum);
+}
+
+void object_compared(struct object *obj, uint64_t block, bool same)
+{
+	const struct sums_block b = sums_block(obj, block);
+
+	sums_compared(&obj->store->sums, &b, same);
+	if (!same)
+		say_differs(obj, block, 0, false);
 }

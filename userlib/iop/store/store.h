@@ -145,6 +145,17 @@ bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count, uint
 bool object_write_soon(struct object *obj, uint64_t block);
 /* @written: as by object_written(); @data: the block, or NULL if it went past us. */
 void object_write_end(struct object *obj, uint64_t block, bool written, const void *data);
+/* Returns true if whoever writes the block may tell its sum: blocks have sums, and this has one. */
+bool object_takes_sum(const struct object *obj);
+/* The block was written, went past us, and has @sum. */
+void object_write_told(struct object *obj, uint64_t block, uint32_t sum);
+/*
+ * What the CRC-32C of a block has to be that is compared elsewhere: 1 with *@sum; 0: there is nothing to compare it with;
+ * -EAGAIN: only object_check() can say; or -ENOMEM.
+ */
+int object_sum(struct object *obj, uint64_t block, uint32_t *sum);
+/* It was compared with that; that it differs is logged. */
+void object_compared(struct object *obj, uint64_t block, bool same);
 /* Compares a block that was read from its place with its checksum: 0; -EBADMSG: it differs, and that was logged; or
  * -ENOMEM. */
 int object_check(struct object *obj, uint64_t block, const void *data);

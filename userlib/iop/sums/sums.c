@@ -92,25 +92,45 @@ static void sum_set(struct sums_group *group, uint32_t i, const uint32_t *sum)
 	group->rec.sum[i] = sum ? *sum : 0;
 }
 
-void sums_write_end(struct sums *sums, const struct sums_block *b, const void *data, bool due)
+/* Ends a write; NULL: the group has been forgotten with its object, and maybe another one made. */
+static struct sums_group *write_ended(struct sums *sums, const struct sums_block *b, bool due)
 {
 	const struct sums_at at = sums_at(b);
 	struct sums_group *group = sums->on ? sums_find(sums, b->id, at.number) : NULL;
-	uint32_t i, sum;
 
-	/* The group may have been forgotten with its object, and another one made. */
 	if (!group || !any_of(group->moving, &at))
-		return;
+		return NULL;
 	group->writing--;
 	group->touched = sums->tick;
 	set_all(group->moving, &at, false);
 	if (due)
 		set_all(group->fresh, &at, true);
+	return group;
+}
+
+void sums_write_end(struct sums *sums, const struct sums_block *b, const void *data, bool due)
+{
+	const struct sums_at at = sums_at(b);
+	struct sums_group *group = write_ended(sums, b, due);
+	uint32_t i, sum;
+
+	if (!group)
+		return;
 	for (i = 0; i < at.n; i++) {
 		if (data)
 			sum = ddio_crc32c(0, (const uint8_t *)data + (size_t)i * at.len, at.len);
 		sum_set(group, at.first + i, data ? &sum : NULL);
 	}
+	sums_group_busy(sums, group, due);
+}
+
+void sums_write_told(struct sums *sums, const struct sums_block *b, uint32_t sum, bool due)
+{
+	struct sums_group *group = write_ended(sums, b, due);
+
+	if (!group)
+		return;
+	sum_set(group, sums_at(b).first, &sum);
 	sums_group_busy(sums, group, due);
 }
 

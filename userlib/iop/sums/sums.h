@@ -87,8 +87,17 @@ int sums_write_begin(struct sums *sums, const struct sums_block *b, bool fresh);
 void sums_write_end(struct sums *sums, const struct sums_block *b, const void *data, bool due);
 /* Marks the group of the block as in doubt if it has to be, and is not: true if a commit is needed before it is. */
 bool sums_open_ahead(struct sums *sums, const struct sums_block *b);
+/* The same of a block of one chunk whose bytes went past us, and have @sum. */
+void sums_write_told(struct sums *sums, const struct sums_block *b, uint32_t sum, bool due);
 /* Compares the block, as the disk has it: 0, -EBADMSG, or -ENOMEM.  @chunk: of a bad one: its number in the block. */
 int sums_check(struct sums *sums, const struct sums_block *b, const void *data, uint32_t *chunk);
+/*
+ * elsewhere.c: what the CRC-32C of the whole block has to be: 1 with *@sum; 0: nothing of it has a sum; -EAGAIN: only
+ * sums_check() can say, for a part of it has none or is in doubt; or -ENOMEM.
+ */
+int sums_whole(struct sums *sums, const struct sums_block *b, uint32_t *sum);
+/* Counts a block that was compared with that. */
+void sums_compared(struct sums *sums, const struct sums_block *b, bool same);
 /* Gives chunks of the block that have no sum that of @data, as the disk has it: how many, or -ENOMEM. */
 int sums_give(struct sums *sums, const struct sums_block *b, const void *data);
 /* Returns true if a chunk of the block has no sum. */

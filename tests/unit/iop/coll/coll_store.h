@@ -33,6 +33,8 @@ struct mem_object {
  * @commit_err: what the next commits end with; @stopped: why writes are refused, or 0
  * @doubts: a written block is to be recorded as one that may change before it is written again
  * @bad: so many blocks that are read do not match their checksum
+ * @sums: blocks have sums, of block n 1000 + n; @same, @differ: of so many that were compared elsewhere
+ * @told: sums of blocks that were written, added up
  * @most_placed: blocks that were ever to be placed at once
  * @unread: in so many turns the next object has not been read from the records
  * @last: where the block lies that was written last; @back: how often it lay before the previous one
@@ -49,6 +51,9 @@ struct mem_store {
 	int commit_err, stopped;
 	bool doubts;
 	uint32_t bad;
+	bool sums;
+	uint32_t same, differ;
+	uint64_t told;
 	uint64_t most_placed;
 	uint64_t last, back;
 	struct ddio_list pending;
@@ -374,6 +379,32 @@ void object_write_end(struct object *object, uint64_t block, bool written, const
 	b->writing = false;
 	if (written)
 		object_written(object, block, 1);
+}
+
+bool object_takes_sum(const struct object *object)
+{
+	return mem_object(object)->store->sums;
+}
+
+void object_write_told(struct object *object, uint64_t block, uint32_t sum)
+{
+	mem_object(object)->store->told += sum;
+	object_write_end(object, block, true, NULL);
+}
+
+int object_sum(struct object *object, uint64_t block, uint32_t *sum)
+{
+	*sum = 1000 + (uint32_t)block;
+	return mem_object(object)->store->sums;
+}
+
+void object_compared(struct object *object, uint64_t block, bool same)
+{
+	struct mem_store *s = mem_object(object)->store;
+
+	(void)block;
+	s->same += same;
+	s->differ += !same;
 }
 
 int object_check(struct object *object, uint64_t block, const void *data)

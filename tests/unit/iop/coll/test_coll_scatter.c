@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks that go past the slots, between the disk and the memory of members.  The disks have a scatter engine
- * of the test's, which ends the first block of a list with an error after it has damaged it on the disk.
+ * of the test's, which ends the first block of a list with an error after it has damaged it on the disk, or all blocks well.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -52,7 +52,8 @@ static struct ddio_joint *a_joint(void)
 static struct {
 	struct ddio_post post;
 	struct ddio_disk_scatter *list;
-	uint32_t lists, blocks;
+	uint32_t lists, blocks, given;
+	int first; /* what the first block ends with */
 } engine;
 
 static void engine_damage(const struct ddio_disk_scatter *list)
@@ -73,10 +74,14 @@ static void engine_run(void *arg)
 
 	(void)arg;
 	engine.list = NULL;
-	if (list->spec.op == DDIO_DISK_WRITE)
+	if (list->spec.op == DDIO_DISK_WRITE && engine.first)
 		engine_damage(list);
-	for (i = 0; i < list->nblocks; i++)
-		disk_scatter_landed(list, i, i ? -ECANCELED : -EIO);
+	for (i = 0; i < list->nblocks; i++) {
+		engine.given += list->sums ? list->block[i].sum : 0;
+		if (list->sums && list->spec.op == DDIO_DISK_WRITE)
+			list->block[i].sum = 7;
+		disk_scatter_landed(list, i, i && engine.first ? -ECANCELED : engine.first);
+	}
 	disk_scatter_ended(list);
 }
 
@@ -119,6 +124,7 @@ static void rig_new(struct rig *x, uint32_t flags)
 
 	memset(x, 0, sizeof(*x));
 	memset(&engine, 0, sizeof(engine));
+	engine.first = -EIO;
 	x->w = w_new(&p);
 	scatters = ddio_disk_mem;
 	scatters.scatter = &scatter_ops;
@@ -131,8 +137,8 @@ static void rig_new(struct rig *x, uint32_t flags)
 	x->job = (struct w_job){ .g = x->g, .f = &x->f, .array = &x->a, .flags = flags, .seed = 9 };
 }
 
-/* A collective of which the first block fails. */
-static void rig_fail(struct rig *x)
+/* Runs the collective with all members in the joint, until it has ended with @status. */
+static void rig_run(struct rig *x, uint32_t status)
 {
 	struct coll_group *group =
 		ddio_list_first(&x->w->reactor[0].groups, struct coll_group, link);
@@ -140,8 +146,14 @@ static void rig_fail(struct rig *x)
 
 	for (i = 0; i < x->g->n; i++)
 		coll_group_member(group, i)->joined_op = x->g->ops + 1;
-	CU_ASSERT_EQUAL(w_wait(x->g, w_start(&x->job), 10 * SEC), DDIO_ST_IO);
+	CU_ASSERT_EQUAL(w_wait(x->g, w_start(&x->job), 10 * SEC), status);
 	w_run(x->w, 5 * MS);
+}
+
+/* A collective of which the first block fails. */
+static void rig_fail(struct rig *x)
+{
+	rig_run(x, DDIO_ST_IO);
 	CU_ASSERT_EQUAL(engine.lists, 1);
 	CU_ASSERT_EQUAL(engine.blocks, BLOCKS);
 }
@@ -207,10 +219,71 @@ static void test_read(void)
 	rig_free(&x);
 }
 
+/* The disk is given the sums of what it reads, and a block that differs from its own is counted as such. */
+static void test_sums_read(void)
+{
+	struct mem_store *s;
+	struct rig x;
+
+	rig_new(&x, 0);
+	s = mem_store(x.w->disk[0].store);
+	s->sums = true;
+	x.w->disk[0].disk->info.scatter_sums = true;
+	engine.first = -EBADMSG;
+	rig_fail(&x);
+	CU_ASSERT_EQUAL(engine.given, BLOCKS * 1000 + BLOCKS * (BLOCKS - 1) / 2);
+	CU_ASSERT_EQUAL(s->differ, 1);
+	CU_ASSERT_EQUAL(s->same, 0);
+	rig_free(&x);
+}
+
+/* It tells those of what it writes. */
+static void test_sums_written(void)
+{
+	struct mem_store *s;
+	struct rig x;
+
+	rig_new(&x, DDIO_COLL_WRITE);
+	s = mem_store(x.w->disk[0].store);
+	s->sums = true;
+	x.w->disk[0].disk->info.scatter_sums = true;
+	engine.first = 0;
+	rig_run(&x, 0);
+	CU_ASSERT_EQUAL(engine.blocks, BLOCKS);
+	CU_ASSERT_EQUAL(engine.given, 0);
+	CU_ASSERT_EQUAL(s->told, 7 * BLOCKS);
+	rig_free(&x);
+}
+
+/* What has sums does not go past us to a disk that cannot compare them; what has none, and what is written, does. */
+static void test_no_sums(void)
+{
+	struct rig x;
+
+	rig_new(&x, 0);
+	mem_store(x.w->disk[0].store)->sums = true;
+	rig_run(&x, 0);
+	CU_ASSERT_EQUAL(engine.blocks, 0);
+	mem_store(x.w->disk[0].store)->sums = false;
+	rig_run(&x, DDIO_ST_IO);
+	CU_ASSERT_EQUAL(engine.blocks, BLOCKS);
+	rig_free(&x);
+	rig_new(&x, DDIO_COLL_WRITE);
+	mem_store(x.w->disk[0].store)->sums = true;
+	engine.first = 0;
+	rig_run(&x, 0);
+	CU_ASSERT_EQUAL(engine.blocks, BLOCKS);
+	CU_ASSERT_EQUAL(mem_store(x.w->disk[0].store)->told, 0);
+	rig_free(&x);
+}
+
 static const struct ut_case cases[] = {
 	{ "a failed write: a clean block is forgotten", test_clean },
 	{ "a failed write: dirty bytes are kept", test_dirty },
 	{ "a failed read: the cache keeps the block", test_read },
+	{ "sums of what is read", test_sums_read },
+	{ "sums of what is written", test_sums_written },
+	{ "a disk without sums", test_no_sums },
 	{ NULL, NULL },
 };
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include "base/crc32c.h"
 #include "base/rand.h"
 #include "iop/store/priv.h"
 #include "ut_store.h"
@@ -643,7 +644,104 @@ static void memory_is_bounded(void)
 	ut_store_end(&t);
 }
 
+/* Returns the CRC-32C of a block as the disk has it. */
+static uint32_t sum_of(struct ut_store *t, struct object *obj, uint64_t block)
+{
+	uint8_t *data = malloc(bs_of(obj));
+	uint32_t sum;
+
+	if (!data)
+		abort();
+	get(t, place(obj, block), data, bs_of(obj));
+	sum = ddio_crc32c(0, data, bs_of(obj));
+	free(data);
+	return sum;
+}
+
+/* What is compared elsewhere: the whole block's sum, of as many chunks as it has; nothing while one is in doubt. */
+static void the_sum_of_a_whole_block_is_told(void)
+{
+	static const uint32_t sizes[] = { 512, 65536, 1u << 17, 1u << 20, 16u << 20 };
+	struct ut_store t;
+	struct object *obj;
+	uint32_t sum, i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		ut_store_begin(&t, SIZE);
+		obj = ut_object(&t, 1, sizes[i], DDIO_LAYOUT_CONTIGUOUS_W, true);
+		CU_ASSERT_EQUAL(object_sum(obj, 1, &sum), 0);
+		write_block(&t, obj, 1, i);
+		CU_ASSERT_EQUAL(object_sum(obj, 1, &sum), 1);
+		CU_ASSERT_EQUAL(sum, sum_of(&t, obj, 1));
+		CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+		obj = again(&t, obj);
+		CU_ASSERT_EQUAL(object_sum(obj, 1, &sum), 1);
+		CU_ASSERT_EQUAL(sum, sum_of(&t, obj, 1));
+		/* It dies in the middle of another write. */
+		CU_ASSERT_EQUAL(object_write_begin(obj, 1), 1);
+		CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+		CU_ASSERT_EQUAL(object_write_begin(obj, 1), 0);
+		obj = again(&t, obj);
+		CU_ASSERT_EQUAL(object_sum(obj, 1, &sum), -EAGAIN);
+		CU_ASSERT_EQUAL(check(&t, obj, 1), 0);
+		CU_ASSERT_EQUAL(object_sum(obj, 1, &sum), 1);
+		object_put(obj);
+		ut_store_end(&t);
+	}
+}
+
+/* Whoever wrote a block of one chunk tells its sum, and it is compared with that from then on. */
+static void a_sum_that_was_told_is_kept(void)
+{
+	struct ut_store t;
+	struct object *obj;
+	uint32_t i;
+
+	ut_store_begin(&t, SIZE);
+	obj = ut_object(&t, 1, 1u << 17, DDIO_LAYOUT_CONTIGUOUS_W, true);
+	CU_ASSERT_FALSE(object_takes_sum(obj));
+	object_put(obj);
+	obj = ut_object(&t, 2, BS, DDIO_LAYOUT_CONTIGUOUS_W, true);
+	CU_ASSERT(object_takes_sum(obj));
+	for (i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL_FATAL(object_alloc(obj, i, 1), 0);
+		CU_ASSERT_EQUAL_FATAL(object_write_begin(obj, i), 0);
+		object_write_told(obj, i, sum_of(&t, obj, i) ^ i << 17);
+	}
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	for (i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(check(&t, obj, 0), 0);
+		CU_ASSERT_EQUAL(check(&t, obj, 1), -EBADMSG);
+		obj = again(&t, obj);
+	}
+	object_put(obj);
+	ut_store_end(&t);
+}
+
+/* What was found elsewhere is counted like what is found here. */
+static void what_was_compared_elsewhere_counts(void)
+{
+	struct ut_store t;
+	struct object *obj;
+	struct sums_count before;
+
+	ut_store_begin(&t, SIZE);
+	obj = ut_object(&t, 1, 1u << 17, DDIO_LAYOUT_CONTIGUOUS_W, true);
+	write_block(&t, obj, 0, 1);
+	before = t.store->sums.count;
+	object_compared(obj, 0, true);
+	CU_ASSERT_EQUAL(t.store->sums.count.checked, before.checked + 2);
+	CU_ASSERT_EQUAL(t.store->sums.count.bad, before.bad);
+	object_compared(obj, 0, false);
+	CU_ASSERT_EQUAL(t.store->sums.count.bad, before.bad + 1);
+	object_put(obj);
+	ut_store_end(&t);
+}
+
 static const struct ut_case cases[] = {
+	{ "the sum of a whole block is told", the_sum_of_a_whole_block_is_told },
+	{ "a sum that was told is kept", a_sum_that_was_told_is_kept },
+	{ "what was compared elsewhere counts", what_was_compared_elsewhere_counts },
 	{ "a new block is recorded with its sum", a_new_block_is_recorded_with_its_sum },
 	{ "every wrong bit is found", every_wrong_bit_is_found },
 	{ "a block is in doubt before it is written again",

@@ -55,6 +55,8 @@ static void block_failed(struct coll_disk *cd, const struct coll_block *at, int 
 {
 	if (status == -EOWNERDEAD)
 		cd->scatter->orphaned = true;
+	else if (status == -EBADMSG)
+		coll_fail_sum(cd, at);
 	else if (status != -ECANCELED)
 		coll_fail_disk(cd, at, status, cd->coll->ops->scatter->doing);
 }
@@ -64,10 +66,13 @@ static void block_ended(void *ctx, uint32_t index, int status)
 	struct scatter_batch *batch = ctx;
 	struct coll_disk *cd = batch->scatter->cd;
 	struct scatter_block *b = &batch->block[index];
+	uint32_t sum = ddio_disk_scatter_sum(batch->list, index);
 
 	cd->progress_ns = ddio_env_now(cd->coll->reactor->env);
 	batch->left--;
-	scatter_block_end(cd, b, status);
+	if (status == -EBADMSG)
+		object_compared(cd->obj, b->at.block, false);
+	scatter_block_end(cd, b, status, ddio_disk_scatter_has_sums(batch->list) ? &sum : NULL);
 	if (status)
 		block_failed(cd, &b->at, status);
 	else if (cd->coll->state == COLL_RUNNING && batch->left < cd->nslots)

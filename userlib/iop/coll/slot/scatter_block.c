@@ -141,10 +141,22 @@ static bool block_list(struct coll_disk *cd, struct ddio_disk_scatter *list,
 	return false;
 }
 
+/* Finds out about the block's sum; the first of a list decides whether those that follow have one. */
+static bool block_sum(const struct coll_disk *cd, const struct coll_block *at,
+		      struct ddio_disk_scatter *list, uint32_t *sum)
+{
+	int has = cd->coll->ops->scatter->summed(cd, at, sum);
+
+	if (has >= 0 && !ddio_disk_scatter_blocks(list))
+		ddio_disk_scatter_sums(list, has);
+	return has == ddio_disk_scatter_has_sums(list);
+}
+
 bool scatter_block_take(struct coll_disk *cd, struct scatter_block *b,
 			struct ddio_disk_scatter *list, const struct plan_blocks *placed, bool all)
 {
 	uint64_t offset;
+	uint32_t sum = 0;
 
 	coll_block_set(cd, placed->block, &b->at);
 	b->at.hole = placed->sector == SPAN_HOLE;
@@ -152,8 +164,10 @@ bool scatter_block_take(struct coll_disk *cd, struct scatter_block *b,
 	    !cd->coll->ops->scatter->may(cd, &b->at) || !block_lock(cd, b, &offset))
 		return false;
 	b->at.sector = offset / SPAN_SECTOR;
-	if (block_list(cd, list, &b->at, offset))
+	if (block_sum(cd, &b->at, list, &sum) && block_list(cd, list, &b->at, offset)) {
+		ddio_disk_scatter_give_sum(list, sum);
 		return true;
+	}
 	scatter_block_unlock(cd, b, false);
 	return false;
 }
@@ -169,13 +183,14 @@ static void block_account(struct coll_disk *cd, const struct coll_block *at)
 			at->sector * SPAN_SECTOR);
 }
 
-void scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status)
+void scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status,
+		       const uint32_t *sum)
 {
 	const struct scatter_ops *ops = cd->coll->ops->scatter;
 
 	if (!status) {
 		block_account(cd, &b->at);
-		ops->moved(cd, &b->at);
+		ops->moved(cd, &b->at, sum);
 		b->begun = false;
 	}
 	scatter_block_unlock(cd, b, ops->stale(&b->lock, status));
@@ -194,9 +209,15 @@ static bool read_fits(const struct block_lock *lock, bool written)
 	return written && !lock->dirty;
 }
 
-static void read_moved(struct coll_disk *cd, const struct coll_block *at)
+static int read_summed(const struct coll_disk *cd, const struct coll_block *at, uint32_t *sum)
 {
-	(void)at;
+	return object_sum(cd->obj, at->block, sum);
+}
+
+static void read_moved(struct coll_disk *cd, const struct coll_block *at, const uint32_t *sum)
+{
+	if (sum)
+		object_compared(cd->obj, at->block, true);
 	cd->coll->done.disk_read += cd->coll->block_size;
 }
 
@@ -212,6 +233,7 @@ const struct scatter_ops scatter_read_ops = {
 	.doing = "reading",
 	.may = read_may,
 	.fits = read_fits,
+	.summed = read_summed,
 	.moved = read_moved,
 	.stale = read_stale,
 };
@@ -231,11 +253,21 @@ static bool write_fits(const struct block_lock *lock, bool written)
 	return true;
 }
 
-/* The data went past us: nobody here knows their sum. */
-static void write_moved(struct coll_disk *cd, const struct coll_block *at)
+/* A disk that cannot tell the sums writes all the same. */
+static int write_summed(const struct coll_disk *cd, const struct coll_block *at, uint32_t *sum)
+{
+	(void)at;
+	*sum = 0;
+	return ddio_disk_info(cd->disk->disk)->scatter_sums && object_takes_sum(cd->obj);
+}
+
+static void write_moved(struct coll_disk *cd, const struct coll_block *at, const uint32_t *sum)
 {
 	cd->coll->done.disk_written += cd->coll->block_size;
-	object_write_end(cd->obj, at->block, true, NULL);
+	if (sum)
+		object_write_told(cd->obj, at->block, *sum);
+	else
+		object_write_end(cd->obj, at->block, true, NULL);
 }
 
 /* If it failed, bytes that the cache holds dirty are better than the disk's. */
@@ -249,6 +281,7 @@ const struct scatter_ops scatter_write_ops = {
 	.doing = "writing",
 	.may = write_may,
 	.fits = write_fits,
+	.summed = write_summed,
 	.moved = write_moved,
 	.stale = write_stale,
 };

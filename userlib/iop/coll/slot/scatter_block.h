@@ -21,7 +21,8 @@ struct scatter_block {
  * @op: of the disk; @doing: in errors
  * @may: returns true if the block may be scattered, before it is locked and looked up
  * @fits: the same once it is; @written: the block was
- * @moved: the disk has moved the block
+ * @summed: 1: the disk is to compare the block with *@sum, or to tell its sum; 0: neither; or -errno: it may not go past us
+ * @moved: the disk has moved the block, and told its sum; NULL: it has not
  * @stale: returns true if the cache is to forget what it has of a block that ended with @status
  */
 struct scatter_ops {
@@ -29,7 +30,8 @@ struct scatter_ops {
 	const char *doing;
 	bool (*may)(const struct coll_disk *cd, const struct coll_block *at);
 	bool (*fits)(const struct block_lock *lock, bool written);
-	void (*moved)(struct coll_disk *cd, const struct coll_block *at);
+	int (*summed)(const struct coll_disk *cd, const struct coll_block *at, uint32_t *sum);
+	void (*moved)(struct coll_disk *cd, const struct coll_block *at, const uint32_t *sum);
 	bool (*stale)(const struct block_lock *lock, int status);
 };
 
@@ -41,7 +43,8 @@ bool scatter_block_take(struct coll_disk *cd, struct scatter_block *b,
 			struct ddio_disk_scatter *list, const struct plan_blocks *placed, bool all);
 /* @stale: what the cache has of the block is forgotten. */
 void scatter_block_unlock(const struct coll_disk *cd, struct scatter_block *b, bool stale);
-/* The disk has moved the block, or failed: accounts for it and unlocks it. */
-void scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status);
+/* The disk has moved the block, whose sum is @sum, or failed: accounts for it and unlocks it. */
+void scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status,
+		       const uint32_t *sum);
 
 #endif /* DDIO_COLL_SCATTER_BLOCK_H */

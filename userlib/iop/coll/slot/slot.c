@@ -106,6 +106,16 @@ void coll_fail_gone(struct coll_slot *slot)
 		       cd->coll->req->start.file.name, (unsigned long long)slot->at.lo);
 }
 
+void coll_fail_sum(struct coll_disk *cd, const struct coll_block *at)
+{
+	coll_fail_here(cd->coll, DDIO_ST_IO, COLL_NOBODY,
+		       "node %s, disk %s: block %llu of file \"%s\" (byte %llu) does not match "
+		       "its checksum",
+		       iop_node_name(cd->coll->reactor->iop), cd->disk->name,
+		       (unsigned long long)at->file_block, cd->coll->req->start.file.name,
+		       (unsigned long long)at->lo);
+}
+
 bool slot_checked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
@@ -115,13 +125,7 @@ bool slot_checked(struct coll_slot *slot)
 		return true;
 	slot_drop(slot, false);
 	if (err == -EBADMSG)
-		coll_fail_here(
-			cd->coll, DDIO_ST_IO, COLL_NOBODY,
-			"node %s, disk %s: block %llu of file \"%s\" (byte %llu) does not match "
-			"its checksum",
-			iop_node_name(cd->coll->reactor->iop), cd->disk->name,
-			(unsigned long long)slot->at.file_block, cd->coll->req->start.file.name,
-			(unsigned long long)slot->at.lo);
+		coll_fail_sum(cd, &slot->at);
 	else
 		coll_fail_memory(cd->coll);
 	return false;

@@ -305,6 +305,8 @@ void coll_disk_account(struct coll_disk *cd);
 void slot_copy_cached(struct coll_slot *slot);
 /* The disk has failed at a block of the file, or NULL: at all of it. */
 void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what);
+/* The block of the disk does not match its checksum. */
+void coll_fail_sum(struct coll_disk *cd, const struct coll_block *at);
 /* The block at hand was freed by somebody else. */
 void coll_fail_gone(struct coll_slot *slot);
 
