@@ -66,7 +66,7 @@ struct ddio_conf {
 	bool checksums;	      /* blocks on the disks have them, default yes */
 	uint64_t scrub_ns; /* between two scrubs of a disk, default 7 days; 0: none begins by itself */
 	uint64_t scrub_rate; /* of these, bytes a second and disk, default 32 MB; 0: no limit */
-	bool wire_checksums; /* messages have them, default no */
+	bool wire_checksums; /* messages have them, unless they go by TLS; default yes */
 	bool tls; /* connections are closed to strangers; default: if a node has a key and an address beyond loopback */
 	uint32_t nnodes, ndisks;
 	struct ddio_conf_node *nodes;

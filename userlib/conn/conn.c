@@ -183,7 +183,8 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
 	o->offered = DDIO_WIRE_FEATURES;
 	if (opts) {
-		o->offered &= opts->unsummed ? ~DDIO_FEATURE_SUMS : UINT64_MAX;
+		if (opts->unsummed || opts->tls)
+			o->offered &= ~DDIO_FEATURE_SUMS;
 		o->key = opts->key;
 		o->cluster = opts->cluster;
 	}

@@ -103,7 +103,7 @@ struct ddio_conn_ops {
  * @key: NULL or empty for none
  * @cluster: the cluster's name, checked against the peer's if both are given
  * @handshake_ns: bound on the opening exchange, 0 for 10 s
- * @unsummed: messages have no checksums
+ * @unsummed: messages have no checksums.  By TLS they have none in any case: its records are authenticated
  * @tls: of ddio_conn_tls_new(): the connection is closed to strangers; NULL: it is not.  It must outlive the connection.
  *
  * @key and @cluster must stay until the opening exchange is over or the connection is closed.
