@@ -549,7 +549,7 @@ static inline void gen_query(struct rnd *r, struct ddio_msg_query *x)
 	x->stripe = (uint32_t)rnd_below(r, x->ndisks);
 	x->obj.offset = rnd_below(r, 1u << 20) * x->obj.file.block;
 	x->obj.len = (uint64_t)x->nblocks * x->obj.file.block;
-	x->flags = (uint32_t)rnd_below(r, 2);
+	x->flags = (uint32_t)rnd_below(r, 4);
 	x->part = rnd_below(r, 2) ? DDIO_QUERY_NO_PART : (uint32_t)rnd_below(r, x->nblocks);
 	x->part_next = rnd_u64(r);
 	x->end = rnd_below(r, DDIO_MAX_FILE);

@@ -49,7 +49,7 @@ static void look(const struct ddio_query_shape *s, const uint8_t *data, size_t s
 {
 	struct ddio_query_accs accs;
 	struct ddio_query_range r;
-	uint64_t lo = s->q->origin, i;
+	uint64_t lo = s->q->origin, i, bits = 0;
 	uint8_t *made = malloc(ddio_query_accs_len(s));
 
 	ddio_query_range(s, 0, ddio_query_records(s->q, DDIO_MAX_FILE), lo, lo + size, &r);
@@ -60,6 +60,15 @@ static void look(const struct ddio_query_shape *s, const uint8_t *data, size_t s
 		for (i = r.whole; i < r.whole_end && i < r.whole + 1000; i++) {
 			const uint8_t *span = data + (ddio_query_at(s, i) + s->lo - lo);
 
+			if (!((i - r.whole) % DDIO_QUERY_BATCH))
+				bits = ddio_query_matches_batch(
+					s, span,
+					r.whole_end - i < DDIO_QUERY_BATCH
+						? (uint32_t)(r.whole_end - i)
+						: DDIO_QUERY_BATCH);
+			if (ddio_query_matches(s, span) !=
+			    (bits >> (i - r.whole) % DDIO_QUERY_BATCH & 1))
+				abort();
 			if (!ddio_query_matches(s, span))
 				continue;
 			ddio_query_accs_add(&accs, s, span);
@@ -75,6 +84,29 @@ static void look(const struct ddio_query_shape *s, const uint8_t *data, size_t s
 	}
 	ddio_query_accs_free(&accs);
 	free(made);
+}
+
+/* Any bytes as a column: no number of it has more bytes than its field; and it can be written again. */
+static void column(const uint8_t *data, size_t size)
+{
+	static uint64_t v[DDIO_QUERY_ITEM_MAX], back[DDIO_QUERY_ITEM_MAX];
+	uint8_t buf[DDIO_QUERY_COLUMN_HEAD + 8 * DDIO_QUERY_ITEM_MAX];
+	uint32_t n, len, i;
+	size_t put;
+
+	if (size < 2)
+		return;
+	n = 1 + data[0];
+	len = 1u << (data[1] & 3);
+	if (!ddio_query_column_get(data + 2, size - 2, v, n, len))
+		return;
+	for (i = 0; i < n && len < 8; i++)
+		if (v[i] >> 8 * len)
+			abort();
+	put = ddio_query_column_put(buf, v, n, len);
+	if (put > 1 + (size_t)n * len || ddio_query_column_get(buf, put, back, n, len) != put ||
+	    memcmp(v, back, n * sizeof(*v)))
+		abort();
 }
 
 static void question(const uint8_t *data, size_t size)
@@ -118,5 +150,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		question(data + 1, size - 1);
 	ddio_query_delta_get(data, size, &v);
+	column(data, size);
 	return 0;
 }

@@ -96,6 +96,15 @@ void ddio_query_output(const struct ddio_query_shape *shape, const uint8_t *span
 union ddio_query_number ddio_query_load(const struct ddio_query_shape *shape, uint32_t field,
 					const uint8_t *span);
 
+/*
+ * column.c
+ */
+#define DDIO_QUERY_BATCH 64u
+
+/* Looks at @n records, at most DDIO_QUERY_BATCH, of which the first has @span: returns a bit for each, the lowest first: it matches. */
+uint64_t ddio_query_matches_batch(const struct ddio_query_shape *shape, const uint8_t *span,
+				  uint32_t n);
+
 static inline bool ddio_query_is_float(uint32_t type)
 {
 	return type == DDIO_QUERY_F32 || type == DDIO_QUERY_F64;
@@ -151,7 +160,7 @@ int ddio_query_accs_merge(struct ddio_query_accs *accs, const uint8_t *buf, size
 void ddio_query_accs_result(struct ddio_query_accs *accs, struct ddio_query_value *value);
 
 /*
- * entry.c: what the records of a block give, as bytes: numbers of records as differences, and fields.
+ * entry.c: numbers in as many bytes as they need
  */
 
 #define DDIO_QUERY_DELTA_MAX 10u
@@ -160,6 +169,20 @@ void ddio_query_accs_result(struct ddio_query_accs *accs, struct ddio_query_valu
 uint32_t ddio_query_delta_put(uint8_t *to, uint64_t v);
 /* Reads it; returns how many bytes it took, 0 if it is malformed. */
 uint32_t ddio_query_delta_get(const uint8_t *from, size_t len, uint64_t *v);
+
+/*
+ * pack.c
+ */
+#define DDIO_QUERY_COLUMN_HEAD (1 + DDIO_QUERY_DELTA_MAX)
+
+/* Writes @n numbers, at least 1, of @len bytes, in DDIO_QUERY_COLUMN_HEAD + @n * @len bytes at most; returns how many. */
+size_t ddio_query_column_put(uint8_t *to, const uint64_t *v, uint32_t n, uint32_t len);
+/* Reads them; returns how many bytes they took, 0 if they are malformed. */
+size_t ddio_query_column_get(const uint8_t *from, size_t left, uint64_t *v, uint32_t n,
+			     uint32_t len);
+/* Returns the bits of a field that is a number, so that their order is that of integers; and puts them back. */
+uint64_t ddio_query_field_bits(const struct ddio_query_field *f, const uint8_t *p);
+void ddio_query_field_unbits(const struct ddio_query_field *f, uint64_t v, uint8_t *p);
 
 /*
  * parse.c

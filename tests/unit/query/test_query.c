@@ -329,7 +329,145 @@ static void deltas(void)
 	CU_ASSERT_EQUAL(ddio_query_delta_get(buf, sizeof(buf), &got), 0);
 }
 
+/*
+ * Many records at once
+ */
+
+/* Every batch of every question has the bits that its records have one by one. */
+static void batches(void)
+{
+	enum { BYTES = 1 << 16 };
+	uint8_t *image = malloc(BYTES);
+	uint64_t seed = 9, bits, some = 0, i;
+	struct ddio_query_shape shape;
+	struct twin_question t;
+	const char *why;
+	int round;
+
+	for (i = 0; i < BYTES; i++)
+		image[i] = (uint8_t)(twin_rnd(&seed, 3) ? twin_rnd(&seed, 4) :
+							  twin_rnd(&seed, 256));
+	for (round = 0; round < 4000; round++) {
+		uint32_t n, k;
+
+		twin_question(&t, &seed, BYTES);
+		CU_ASSERT_EQUAL_FATAL(ddio_query_shape(&t.q, &shape, &why), 0);
+		n = BYTES / t.q.record < DDIO_QUERY_BATCH ? BYTES / t.q.record : DDIO_QUERY_BATCH;
+		n = n > 1 ? 1 + (uint32_t)twin_rnd(&seed, n) : 1;
+		bits = ddio_query_matches_batch(&shape, image + shape.lo, n);
+		CU_ASSERT(n == 64 || !(bits >> n));
+		for (k = 0; k < n; k++)
+			CU_ASSERT_EQUAL(bits >> k & 1,
+					ddio_query_matches(&shape, image + shape.lo +
+									   (size_t)k * t.q.record));
+		some += bits && bits + 1;
+	}
+	CU_ASSERT(some > 500);
+	free(image);
+}
+
+/* As deep as it may be. */
+static void deepest(void)
+{
+	struct ddio_query_step step[2 * DDIO_QUERY_DEPTH_MAX - 1];
+	struct ddio_query_field field = { .type = DDIO_QUERY_U8 };
+	struct ddio_query q = { .struct_size = sizeof(q),
+				.record = 1,
+				.nfields = 1,
+				.field = &field,
+				.nsteps = 2 * DDIO_QUERY_DEPTH_MAX - 1,
+				.where = step };
+	struct ddio_query_shape shape;
+	uint8_t byte[64];
+	const char *why;
+	uint32_t i;
+
+	for (i = 0; i < q.nsteps; i++)
+		step[i] = (struct ddio_query_step){
+			.op = i < DDIO_QUERY_DEPTH_MAX ? DDIO_QUERY_EQ : DDIO_QUERY_OR, .value.u = i
+		};
+	for (i = 0; i < 64; i++)
+		byte[i] = (uint8_t)(i * 3);
+	CU_ASSERT_EQUAL_FATAL(ddio_query_shape(&q, &shape, &why), 0);
+	for (i = 0; i < 64; i++)
+		CU_ASSERT_EQUAL(ddio_query_matches_batch(&shape, byte, 64) >> i & 1,
+				byte[i] < DDIO_QUERY_DEPTH_MAX);
+}
+
+/*
+ * Columns
+ */
+static uint64_t column_number(uint64_t *seed, uint32_t len, int kind)
+{
+	uint64_t v = twin_rnd(seed, 1ull << 32) << 32 | twin_rnd(seed, 1ull << 32);
+
+	v = kind == 0 ? 77 : kind == 1 ? 1000000 + v % 10 : kind == 2 ? v : v % 1000;
+	return len < 8 ? v & ((1ull << 8 * len) - 1) : v;
+}
+
+static void columns(void)
+{
+	enum { MOST = 100 };
+	uint8_t buf[DDIO_QUERY_COLUMN_HEAD + 8 * MOST];
+	uint64_t seed = 3, v[MOST], back[MOST];
+	uint32_t n, len, i;
+	size_t put, cut;
+	int round;
+
+	for (round = 0; round < 4000; round++) {
+		n = 1 + (uint32_t)twin_rnd(&seed, MOST);
+		len = 1u << twin_rnd(&seed, 4);
+		for (i = 0; i < n; i++)
+			v[i] = column_number(&seed, len, round % 4);
+		put = ddio_query_column_put(buf, v, n, len);
+		CU_ASSERT(put <= 1 + (size_t)n * len);
+		if (round % 4 == 1 && len == 8)
+			CU_ASSERT(put <= 1 + 3 + (n * 4 + 7) / 8);
+		CU_ASSERT_EQUAL(ddio_query_column_get(buf, put, back, n, len), put);
+		CU_ASSERT_EQUAL(memcmp(v, back, n * sizeof(*v)), 0);
+		cut = twin_rnd(&seed, put);
+		CU_ASSERT_EQUAL(ddio_query_column_get(buf, cut, back, n, len), 0);
+		/* Whatever comes, no number has more bytes than its field. */
+		buf[twin_rnd(&seed, put)] ^= (uint8_t)(1u << twin_rnd(&seed, 8));
+		if (!ddio_query_column_get(buf, put, back, n, len))
+			continue;
+		for (i = 0; i < n && len < 8; i++)
+			CU_ASSERT_EQUAL(back[i] >> 8 * len, 0);
+	}
+}
+
+/* The order of their bits is that of the numbers, and they come back. */
+static void field_bits(void)
+{
+	uint64_t seed = 8;
+	int round;
+
+	for (round = 0; round < 4000; round++) {
+		struct ddio_query_field f = { .type = 1 + (uint32_t)twin_rnd(&seed, 10),
+					      .flags = (uint32_t)twin_rnd(&seed, 2) };
+		uint8_t a[8], b[8], back[8];
+		uint32_t len = twin_len(&f), i;
+		uint64_t x, y;
+
+		for (i = 0; i < len; i++) {
+			a[i] = (uint8_t)twin_rnd(&seed, 256);
+			b[i] = (uint8_t)twin_rnd(&seed, 256);
+		}
+		x = ddio_query_field_bits(&f, a);
+		y = ddio_query_field_bits(&f, b);
+		ddio_query_field_unbits(&f, x, back);
+		CU_ASSERT_EQUAL(memcmp(a, back, len), 0);
+		if (!twin_float(&f))
+			CU_ASSERT_EQUAL(x < y, twin_compare(DDIO_QUERY_LT, &f, twin_load(&f, a),
+							    twin_load(&f, b)));
+	}
+}
+
 static const struct ut_case cases[] = {
+	{ "many records at once", batches },
+	{ "as deep as it may be", deepest },
+	{ "columns", columns },
+	{ "bits of fields", field_bits },
 	{ "sums of floating numbers", sums },
 	{ "sums that are rounded", rounded_sums },
 	{ "sums that are infinite", infinite_sums },

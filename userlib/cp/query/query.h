@@ -21,12 +21,12 @@
 /**
  * struct query_found - records that match, as they come
  * @room: for so many; @over: there were more
- * @keeps: their numbers or fields are wanted
+ * @keeps: their numbers or fields are wanted; @numbered: their numbers are
  * @out: bytes of each, at @buf
  * @entry: @n of them: number and place in @buf, with memory for @cap
  */
 struct query_found {
-	bool keeps, over;
+	bool keeps, numbered, over;
 	uint64_t room, n, cap;
 	uint32_t out;
 	uint8_t *buf;

@@ -108,6 +108,8 @@ static void disk_ask(struct query_disk *d)
 	d->counts = !job->found.keeps || job->found.over;
 	if (d->counts)
 		x.flags |= DDIO_QUERY_COUNTS;
+	if (!job->found.numbered)
+		x.flags |= DDIO_QUERY_UNNUMBERED;
 	request_init(&d->request, DDIO_OP_OBJ_QUERY, disk_answered, d);
 	d->request.feature = DDIO_FEATURE_QUERY;
 	err = request_put(&d->request, query, &x);

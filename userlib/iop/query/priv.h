@@ -8,6 +8,7 @@
  *   list.c    the blocks that a request asks about, in the order of their places
  *   slot.c    a block comes into a buffer
  *   scan.c    its records are looked at
+ *   items.c   those that match become a part of the answer
  */
 #ifndef DDIO_IOP_QUERY_PRIV_H
 #define DDIO_IOP_QUERY_PRIV_H
@@ -61,8 +62,9 @@ struct query_slot {
  * @did: a bit for each block of the window that is done; @ndid: how many
  * @items: so far, in the request's buffer
  * @scanning: the slot whose block is being looked at, or NULL
- * @record: the next record of that; @range: which ones it has; @head: its entry in @items begins there, 0: none;
- *	@count, @last: records in that, and the one after the last of them
+ * @record: the next record of that; @range: which ones it has
+ * @pending: records of that that match and are not in @items yet, counted from the first whole one; @npending of them
+ * @last: the record after the last of that in @items; @item_at: the block of the last item
  * @part, @part_next: the block of which the records before @part_next have been looked at, or DDIO_QUERY_NO_PART
  * @full: the answer has no room for more
  * @ending: no further block is taken
@@ -89,7 +91,8 @@ struct iop_query {
 	struct query_slot *scanning;
 	uint64_t record;
 	struct ddio_query_range range;
-	uint32_t head, count;
+	uint32_t pending[DDIO_QUERY_ITEM_MAX];
+	uint32_t npending, item_at;
 	uint64_t last;
 	bool full, ending;
 	uint32_t status;
@@ -152,6 +155,23 @@ void query_slots_free(struct iop_query *query);
 void query_slots_fill(struct iop_query *query);
 /* Gives up locks that are waited for.  Returns true if no slot waits for the disk. */
 bool query_slots_stop(struct iop_query *query);
+
+/* Returns where the span of a record of the block that is being looked at begins. */
+static inline const uint8_t *query_span(const struct iop_query *query, uint64_t record)
+{
+	const struct query_slot *slot = query->scanning;
+
+	return slot->buf +
+	       (ddio_query_at(&query->shape, record) + query->shape.lo - query_lo(query, slot->at));
+}
+
+/* items.c */
+/* Returns true if one more record of the block fits into the answer; puts those that wait there if it has to. */
+bool query_item_room(struct iop_query *query);
+/* Makes an item of the records that wait; @fragments: these follow. */
+void query_item_put(struct iop_query *query, bool fragments);
+/* The same at the end of the block, with its fragments. */
+void query_item_last(struct iop_query *query);
 
 /* scan.c */
 /* Looks at what is in the buffers, for a turn; returns true if there is more. */

@@ -136,7 +136,7 @@ static void code_object(struct ddio_coder *c, struct ddio_msg_obj *obj)
 static inline void code_query(struct ddio_coder *c, struct ddio_msg_query *x)
 {
 	code_object(c, &x->obj);
-	code_flags(c, &x->flags, DDIO_QUERY_COUNTS);
+	code_flags(c, &x->flags, DDIO_QUERY_COUNTS | DDIO_QUERY_UNNUMBERED);
 	code_u32(c, &x->stripe);
 	code_u32(c, &x->ndisks);
 	code_u32(c, &x->part);

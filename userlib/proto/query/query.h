@@ -11,12 +11,15 @@
 #define DDIO_QUERY_ROOM (256u << 10) /* most bytes of items of an answer */
 #define DDIO_QUERY_NO_PART UINT32_MAX
 
-#define DDIO_QUERY_COUNTS 0x1u /* no record is returned, only what is made of all */
+#define DDIO_QUERY_ITEM_MAX 512u     /* records of an item */
+
+#define DDIO_QUERY_COUNTS 0x1u	   /* no record is returned, only what is made of all */
+#define DDIO_QUERY_UNNUMBERED 0x2u /* of records fields are returned, and no numbers */
 
 /**
  * struct ddio_msg_query - OBJ_QUERY
  * @obj: the object; offset and len are the window, in whole blocks
- * @flags: DDIO_QUERY_COUNTS
+ * @flags: DDIO_QUERY_COUNTS and so on
  * @stripe, @ndisks: the object's place in the file's stripe
  * @first, @end: records that are asked about
  * @part: a block of the window of which the records before @part_next have been looked at; or DDIO_QUERY_NO_PART
