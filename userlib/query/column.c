@@ -73,52 +73,52 @@ COLUMN_READER(u64_big, uint64_t, be64toh, u, uint64_t)
 
 /* By shape->load. */
 static const column_read_fn column_readers[] = {
-	[DDIO_QUERY_S8 << 1] = read_s8,		[DDIO_QUERY_S8 << 1 | 1] = read_s8,
-	[DDIO_QUERY_S16 << 1] = read_s16,	[DDIO_QUERY_S16 << 1 | 1] = read_s16_big,
-	[DDIO_QUERY_S32 << 1] = read_s32,	[DDIO_QUERY_S32 << 1 | 1] = read_s32_big,
-	[DDIO_QUERY_S64 << 1] = read_u64,	[DDIO_QUERY_S64 << 1 | 1] = read_u64_big,
-	[DDIO_QUERY_U8 << 1] = read_u8,		[DDIO_QUERY_U8 << 1 | 1] = read_u8,
-	[DDIO_QUERY_U16 << 1] = read_u16,	[DDIO_QUERY_U16 << 1 | 1] = read_u16_big,
-	[DDIO_QUERY_U32 << 1] = read_u32,	[DDIO_QUERY_U32 << 1 | 1] = read_u32_big,
-	[DDIO_QUERY_U64 << 1] = read_u64,	[DDIO_QUERY_U64 << 1 | 1] = read_u64_big,
-	[DDIO_QUERY_F32 << 1] = read_f32,	[DDIO_QUERY_F32 << 1 | 1] = read_f32_big,
-	[DDIO_QUERY_F64 << 1] = read_u64,	[DDIO_QUERY_F64 << 1 | 1] = read_u64_big,
+	[DDIO_QUERY_S8 << 1] = read_s8,	  [DDIO_QUERY_S8 << 1 | 1] = read_s8,
+	[DDIO_QUERY_S16 << 1] = read_s16, [DDIO_QUERY_S16 << 1 | 1] = read_s16_big,
+	[DDIO_QUERY_S32 << 1] = read_s32, [DDIO_QUERY_S32 << 1 | 1] = read_s32_big,
+	[DDIO_QUERY_S64 << 1] = read_u64, [DDIO_QUERY_S64 << 1 | 1] = read_u64_big,
+	[DDIO_QUERY_U8 << 1] = read_u8,	  [DDIO_QUERY_U8 << 1 | 1] = read_u8,
+	[DDIO_QUERY_U16 << 1] = read_u16, [DDIO_QUERY_U16 << 1 | 1] = read_u16_big,
+	[DDIO_QUERY_U32 << 1] = read_u32, [DDIO_QUERY_U32 << 1 | 1] = read_u32_big,
+	[DDIO_QUERY_U64 << 1] = read_u64, [DDIO_QUERY_U64 << 1 | 1] = read_u64_big,
+	[DDIO_QUERY_F32 << 1] = read_f32, [DDIO_QUERY_F32 << 1 | 1] = read_f32_big,
+	[DDIO_QUERY_F64 << 1] = read_u64, [DDIO_QUERY_F64 << 1 | 1] = read_u64_big,
 };
 
 /*
  * Comparing
  */
 /* Defines a comparison of numbers that are member @as, of @type. */
-#define COLUMN_COMPARE(name, as, type)                                                        \
-	static uint64_t compare_##name(const union ddio_query_number *v, uint32_t n,          \
-				       uint32_t op, type value)                               \
-	{                                                                                     \
-		uint64_t bits = 0;                                                            \
-		uint32_t i;                                                                   \
-                                                                                              \
-		switch (op) {                                                                 \
-		case DDIO_QUERY_EQ:                                                           \
-		case DDIO_QUERY_NE:                                                           \
-			for (i = 0; i < n; i++)                                               \
-				bits |= (uint64_t)(v[i].as == value) << i;                    \
-			return op == DDIO_QUERY_EQ ? bits : ~bits;                            \
-		case DDIO_QUERY_LT:                                                           \
-			for (i = 0; i < n; i++)                                               \
-				bits |= (uint64_t)(v[i].as < value) << i;                     \
-			return bits;                                                          \
-		case DDIO_QUERY_LE:                                                           \
-			for (i = 0; i < n; i++)                                               \
-				bits |= (uint64_t)(v[i].as <= value) << i;                    \
-			return bits;                                                          \
-		case DDIO_QUERY_GT:                                                           \
-			for (i = 0; i < n; i++)                                               \
-				bits |= (uint64_t)(v[i].as > value) << i;                     \
-			return bits;                                                          \
-		default:                                                                      \
-			for (i = 0; i < n; i++)                                               \
-				bits |= (uint64_t)(v[i].as >= value) << i;                    \
-			return bits;                                                          \
-		}                                                                             \
+#define COLUMN_COMPARE(name, as, type)                                                            \
+	static uint64_t compare_##name(const union ddio_query_number *v, uint32_t n, uint32_t op, \
+				       type value)                                                \
+	{                                                                                         \
+		uint64_t bits = 0;                                                                \
+		uint32_t i;                                                                       \
+                                                                                                  \
+		switch (op) {                                                                     \
+		case DDIO_QUERY_EQ:                                                               \
+		case DDIO_QUERY_NE:                                                               \
+			for (i = 0; i < n; i++)                                                   \
+				bits |= (uint64_t)(v[i].as == value) << i;                        \
+			return op == DDIO_QUERY_EQ ? bits : ~bits;                                \
+		case DDIO_QUERY_LT:                                                               \
+			for (i = 0; i < n; i++)                                                   \
+				bits |= (uint64_t)(v[i].as < value) << i;                         \
+			return bits;                                                              \
+		case DDIO_QUERY_LE:                                                               \
+			for (i = 0; i < n; i++)                                                   \
+				bits |= (uint64_t)(v[i].as <= value) << i;                        \
+			return bits;                                                              \
+		case DDIO_QUERY_GT:                                                               \
+			for (i = 0; i < n; i++)                                                   \
+				bits |= (uint64_t)(v[i].as > value) << i;                         \
+			return bits;                                                              \
+		default:                                                                          \
+			for (i = 0; i < n; i++)                                                   \
+				bits |= (uint64_t)(v[i].as >= value) << i;                        \
+			return bits;                                                              \
+		}                                                                                 \
 	}
 
 COLUMN_COMPARE(signed, s, int64_t)

@@ -78,7 +78,7 @@ static const struct ioctl_call calls[] = {
 	CALL(DDIO_RING_SETUP, ddio_ring_setup, FLAGS(0), RESERVED(ddio_ring_setup),
 	     .expect = EEXIST),
 	CALL(DDIO_DESTROY, ddio_destroy, .in_only = true),
-	CALL(DDIO_SUBMIT, ddio_submit, FLAGS(127)),
+	CALL(DDIO_SUBMIT, ddio_submit, FLAGS(255)),
 	CALL(DDIO_WAIT, ddio_wait, FLAGS(0)),
 	CALL(DDIO_CANCEL, ddio_cancel, FLAGS(0), RESERVED(ddio_cancel), .in_only = true),
 	CALL(DDIO_KICK, ddio_kick, FLAGS(0), .in_only = true),

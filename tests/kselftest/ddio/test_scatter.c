@@ -294,8 +294,8 @@ static void set_sums(FIXTURE_DATA(scatter) * self)
 	__u32 i;
 
 	for (i = 0; i < spread->nr; i++)
-		spread->block[i].sum = sum_of(kt_rig_at(&self->rig, &spread->block[i]),
-					      spread->block[i].length);
+		spread->block[i].sum =
+			sum_of(kt_rig_at(&self->rig, &spread->block[i]), spread->block[i].length);
 }
 
 /* Turns one bit on the disk of one block in three; returns how many blocks have one that is wrong. */
@@ -363,7 +363,7 @@ KT_TEST(scatter, sums_of_what_is_written)
 	__u32 i, told;
 
 	ASSERT_EQ(0, setup(self, fast, DISKS, false));
-	ASSERT_EQ(0, ddio_kdev_ring_setup(&self->rig.kdev, 2 * NR, 0));
+	ASSERT_EQ(0, ddio_kdev_ring_setup(&self->rig.kdev, 256, 0));
 	for (i = 0; i < 8; i++) {
 		__u32 flags = DDIO_SUBMIT_EVENTS | (i % 2 ? DDIO_SUBMIT_SUMS : 0);
 

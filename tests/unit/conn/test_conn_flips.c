@@ -214,9 +214,7 @@ static void read_back(struct cp_proc *p)
 
 static void test_collectives(void)
 {
-	const struct cp_params params = { .procs = MEMBERS,
-					  .keyed = true,
-					  .timeout_ms = 500 };
+	const struct cp_params params = { .procs = MEMBERS, .keyed = true, .timeout_ms = 500 };
 	uint64_t n, rounds = ut_rounds(200), seen = 0;
 	struct cp_world w;
 	uint32_t i, k;

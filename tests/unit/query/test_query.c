@@ -345,8 +345,8 @@ static void batches(void)
 	int round;
 
 	for (i = 0; i < BYTES; i++)
-		image[i] = (uint8_t)(twin_rnd(&seed, 3) ? twin_rnd(&seed, 4) :
-							  twin_rnd(&seed, 256));
+		image[i] =
+			(uint8_t)(twin_rnd(&seed, 3) ? twin_rnd(&seed, 4) : twin_rnd(&seed, 256));
 	for (round = 0; round < 4000; round++) {
 		uint32_t n, k;
 
@@ -383,9 +383,9 @@ static void deepest(void)
 	uint32_t i;
 
 	for (i = 0; i < q.nsteps; i++)
-		step[i] = (struct ddio_query_step){
-			.op = i < DDIO_QUERY_DEPTH_MAX ? DDIO_QUERY_EQ : DDIO_QUERY_OR, .value.u = i
-		};
+		step[i] = (struct ddio_query_step){ .op = i < DDIO_QUERY_DEPTH_MAX ? DDIO_QUERY_EQ
+										   : DDIO_QUERY_OR,
+						    .value.u = i };
 	for (i = 0; i < 64; i++)
 		byte[i] = (uint8_t)(i * 3);
 	CU_ASSERT_EQUAL_FATAL(ddio_query_shape(&q, &shape, &why), 0);

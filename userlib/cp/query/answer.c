@@ -160,7 +160,7 @@ static bool block_begin(struct answer_items *items, uint64_t block)
 	ddio_query_range(d->job->shape, d->job->first, d->job->end, lo,
 			 lo + d->job->file->rec.ref.block, &items->r);
 	items->next = block == d->part && d->part_next > items->r.whole ? d->part_next
-									 : items->r.whole;
+									: items->r.whole;
 	return true;
 }
 

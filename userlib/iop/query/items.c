@@ -41,8 +41,8 @@ static void put_number(struct iop_query *query, uint64_t v)
 
 static void put_column(struct iop_query *query, const uint64_t *v, uint32_t len)
 {
-	query->items_len += ddio_query_column_put(query->items + query->items_len, v,
-						  query->npending, len);
+	query->items_len +=
+		ddio_query_column_put(query->items + query->items_len, v, query->npending, len);
 }
 
 static const uint8_t *pending_span(const struct iop_query *query, uint32_t i)
@@ -120,10 +120,9 @@ static void put_fragment(struct iop_query *query, uint64_t record)
 {
 	uint64_t lo = query_lo(query, query->scanning->at);
 
-	query->items_len += ddio_query_fragment_take(&query->shape, record, lo,
-						     lo + query_block_size(query),
-						     query->scanning->buf,
-						     query->items + query->items_len);
+	query->items_len +=
+		ddio_query_fragment_take(&query->shape, record, lo, lo + query_block_size(query),
+					 query->scanning->buf, query->items + query->items_len);
 }
 
 void query_item_last(struct iop_query *query)

@@ -11,7 +11,7 @@
 #define DDIO_QUERY_ROOM (256u << 10) /* most bytes of items of an answer */
 #define DDIO_QUERY_NO_PART UINT32_MAX
 
-#define DDIO_QUERY_ITEM_MAX 512u     /* records of an item */
+#define DDIO_QUERY_ITEM_MAX 512u /* records of an item */
 
 #define DDIO_QUERY_COUNTS 0x1u	   /* no record is returned, only what is made of all */
 #define DDIO_QUERY_UNNUMBERED 0x2u /* of records fields are returned, and no numbers */
