@@ -20,13 +20,16 @@ extern "C" {
 #endif
 
 struct ddio_file;
+struct ddio_group;
 
 #define DDIO_QUERY_RECORD_MAX (1u << 30) /* bytes of a record */
 #define DDIO_QUERY_FIELDS_MAX 64u
 #define DDIO_QUERY_STEPS_MAX 256u
 #define DDIO_QUERY_DEPTH_MAX 64u
 #define DDIO_QUERY_REDUCE_MAX 16u
-#define DDIO_QUERY_BOUNDS_MAX 4096u /* of all histograms together */
+#define DDIO_QUERY_BOUNDS_MAX 4096u  /* of all histograms together */
+#define DDIO_QUERY_OWNERS_MAX 4096u  /* of a distribution */
+#define DDIO_QUERY_MEMBERS_MAX 1024u /* of a group among which records are dealt out */
 #define DDIO_QUERY_BYTES_MAX \
 	16384u /* of a record that its question looks at, and of those that it returns */
 
@@ -203,6 +206,7 @@ struct ddio_query_value {
  * @room: records for which there is room in @index and @buf
  * @index: becomes the numbers of the records that match, ascending; NULL: they are not returned
  * @buf: becomes their fields, one record after the other; may be NULL if the question has no @noutput
+ * @mine: ddio_query_all(): becomes how many of the records that match are this member's
  */
 struct ddio_query_result {
 	size_t struct_size;
@@ -212,6 +216,38 @@ struct ddio_query_result {
 	uint64_t room;
 	uint64_t *index;
 	void *buf;
+	uint64_t mine;
+};
+
+/**
+ * enum ddio_query_dealing - how records that match are dealt out to the members of a group
+ * @DDIO_QUERY_BY_NUMBER: each has a part of the file, of as many records as the others'
+ * @DDIO_QUERY_BY_RANGE: by ranges of a field's values: below the first bound, from each to the next, and at or above the last
+ * @DDIO_QUERY_BY_HASH: equal values of a field go to the same member
+ */
+enum ddio_query_dealing {
+	DDIO_QUERY_BY_NUMBER = 0,
+	DDIO_QUERY_BY_RANGE = 1,
+	DDIO_QUERY_BY_HASH = 2,
+};
+
+/**
+ * struct ddio_query_deal - a distribution by value
+ * @struct_size: sizeof(struct ddio_query_deal), so that it can grow
+ * @kind: enum ddio_query_dealing
+ * @field: index of the field, a number, by which it goes; 0 with DDIO_QUERY_BY_NUMBER
+ * @nbounds: DDIO_QUERY_BY_RANGE: at least 1; otherwise 0
+ * @bound: these, ascending; NaN goes where what is above all of them goes
+ * @nowners: entries of the table; 0: range i is that of rank i, and a hash is one of all ranks
+ * @owner: ranks: of each of the @nbounds + 1 ranges; or, of a hash, as many as are wanted, of which it picks one
+ */
+struct ddio_query_deal {
+	size_t struct_size;
+	uint32_t kind, field;
+	uint32_t nbounds;
+	const union ddio_query_number *bound;
+	uint32_t nowners;
+	const uint32_t *owner;
 };
 
 /**
@@ -230,6 +266,24 @@ struct ddio_query_result {
  */
 int ddio_query(struct ddio_file *file, const struct ddio_query *query,
 	       struct ddio_query_result *result);
+
+/**
+ * ddio_query_all - ask about the records of a file, all members of a group together
+ * @file: the file
+ * @group: the group; every member must call with the same question, distribution, and @result->first and records, and each
+ *	asks for records, or none does
+ * @query: what is asked
+ * @deal: which member gets which of the records that match; NULL: DDIO_QUERY_BY_NUMBER
+ * @result: as of ddio_query(), but that @room, @index and @buf are of this member's records alone, and @matched and @value of all
+ *	members'
+ *
+ * Each block is read and looked at once, and its records go from there to their members.
+ *
+ * Return: as of ddio_query(), the same on all members; -E2BIG also: the group has more than DDIO_QUERY_MEMBERS_MAX members; -ERANGE:
+ * some member has not enough room, and @result->mine says how many this one needs
+ */
+int ddio_query_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_query *query,
+		   const struct ddio_query_deal *deal, struct ddio_query_result *result);
 
 /**
  * ddio_query_parse - make the steps of a condition from text

@@ -538,6 +538,26 @@ static inline void gen_question(struct rnd *r, struct ddio_query *q)
 	rnd_bytes(r, output, q->noutput * sizeof(*output));
 }
 
+static inline void gen_deal(struct rnd *r, struct ddio_msg_query *x)
+{
+	union ddio_query_number *bound;
+	uint32_t *owner;
+
+	rnd_bytes(r, x->group, sizeof(x->group));
+	x->number = rnd_u64(r);
+	x->members = 1 + (uint32_t)rnd_below(r, DDIO_QUERY_MEMBERS_MAX);
+	x->member = (uint32_t)rnd_below(r, x->members);
+	x->deal.struct_size = sizeof(x->deal);
+	x->deal.kind = (uint32_t)rnd_u64(r);
+	x->deal.field = (uint32_t)rnd_u64(r);
+	x->deal.nbounds = (uint32_t)rnd_below(r, 5);
+	x->deal.bound = bound = rnd_array(x->deal.nbounds, sizeof(*bound));
+	rnd_bytes(r, bound, x->deal.nbounds * sizeof(*bound));
+	x->deal.nowners = (uint32_t)rnd_below(r, 5);
+	x->deal.owner = owner = rnd_array(x->deal.nowners, sizeof(*owner));
+	rnd_bytes(r, owner, x->deal.nowners * sizeof(*owner));
+}
+
 static inline void gen_query(struct rnd *r, struct ddio_msg_query *x)
 {
 	static uint8_t want[DDIO_QUERY_BLOCKS_MAX / 8];
@@ -549,7 +569,7 @@ static inline void gen_query(struct rnd *r, struct ddio_msg_query *x)
 	x->stripe = (uint32_t)rnd_below(r, x->ndisks);
 	x->obj.offset = rnd_below(r, 1u << 20) * x->obj.file.block;
 	x->obj.len = (uint64_t)x->nblocks * x->obj.file.block;
-	x->flags = (uint32_t)rnd_below(r, 4);
+	x->flags = (uint32_t)rnd_below(r, 8);
 	x->part = rnd_below(r, 2) ? DDIO_QUERY_NO_PART : (uint32_t)rnd_below(r, x->nblocks);
 	x->part_next = rnd_u64(r);
 	x->end = rnd_below(r, DDIO_MAX_FILE);
@@ -557,6 +577,8 @@ static inline void gen_query(struct rnd *r, struct ddio_msg_query *x)
 	rnd_bytes(r, want, (x->nblocks + 7) / 8);
 	x->want = want;
 	gen_question(r, &x->q);
+	if (x->flags & DDIO_QUERY_DEALT)
+		gen_deal(r, x);
 }
 
 static inline void gen_answer(struct rnd *r, struct ddio_msg_answer *x)

@@ -45,6 +45,12 @@ struct ddio_query_shape {
 
 /* Checks a question, and says what follows from it: 0, or -EINVAL or -E2BIG with @why one line. */
 int ddio_query_shape(const struct ddio_query *q, struct ddio_query_shape *shape, const char **why);
+/* The same of a question whose records are dealt out to @members. */
+int ddio_query_shape_dealt(const struct ddio_query *q, const struct ddio_query_deal *deal,
+			   uint32_t members, struct ddio_query_shape *shape, const char **why);
+/* Checks what else a histogram needs, or nothing else has. */
+int ddio_query_bounds_check(const struct ddio_query *q, const struct ddio_query_reduce *r,
+			    const char **why);
 /* Returns the length of a field's values. */
 uint32_t ddio_query_field_len(const struct ddio_query_field *field);
 /* Returns the fields as they lie where only used bytes are kept; freed by the caller; NULL without memory. */
@@ -144,6 +150,9 @@ struct ddio_query_accs {
 	struct query_acc acc[DDIO_QUERY_REDUCE_MAX];
 };
 
+/* Returns the number of bounds that are not above @v. */
+uint32_t ddio_query_bin(const struct ddio_query_reduce *r, uint32_t type,
+			union ddio_query_number v);
 /* Return: 0 or -ENOMEM; ddio_query_accs_free() follows in either case. */
 int ddio_query_accs_init(struct ddio_query_accs *accs, const struct ddio_query_shape *shape);
 void ddio_query_accs_free(struct ddio_query_accs *accs);
@@ -158,6 +167,17 @@ void ddio_query_accs_put(struct ddio_query_accs *accs, uint8_t *buf);
 int ddio_query_accs_merge(struct ddio_query_accs *accs, const uint8_t *buf, size_t len);
 /* Fills in the results. */
 void ddio_query_accs_result(struct ddio_query_accs *accs, struct ddio_query_value *value);
+
+/*
+ * deal.c
+ */
+int ddio_query_deal_check(const struct ddio_query *q, const struct ddio_query_deal *deal,
+			  uint32_t members, const char **why);
+/* Returns the member that gets a record: the @i-th of @n that are asked about. */
+uint32_t ddio_query_owner(const struct ddio_query_shape *shape, const struct ddio_query_deal *deal,
+			  uint32_t members, const uint8_t *span, uint64_t i, uint64_t n);
+/* Returns the hash of a number of the kind that a field of that type is: the same for numbers that are equal, and for all NaNs. */
+uint64_t ddio_query_hash(uint32_t type, union ddio_query_number v);
 
 /*
  * entry.c: numbers in as many bytes as they need

@@ -103,27 +103,38 @@ static bool ascends(uint32_t type, union ddio_query_number a, union ddio_query_n
 	return ddio_query_is_signed(type) ? a.s < b.s : a.u < b.u;
 }
 
-static int reduce_check(const struct ddio_query *q, const struct ddio_query_reduce *r,
-			uint32_t *bounds, const char **why)
+int ddio_query_bounds_check(const struct ddio_query *q, const struct ddio_query_reduce *r,
+			    const char **why)
 {
-	bool histogram = r->kind == DDIO_QUERY_HISTOGRAM;
-	uint32_t i, type;
+	uint32_t type = q->field[r->field].type, i;
 
-	if (r->kind < DDIO_QUERY_SUM || r->kind > DDIO_QUERY_HISTOGRAM || !is_number(q, r->field))
-		return wrong(
-			why, -EINVAL,
-			"a reduction is unknown, or of a field that there is not, or no number");
-	if (histogram != !!r->nbounds || (r->nbounds && !r->bound))
+	if (r->kind == DDIO_QUERY_HISTOGRAM ? !r->nbounds || !r->bound : r->nbounds)
 		return wrong(why, -EINVAL, "a histogram needs bounds, and nothing else has any");
-	if (r->nbounds > DDIO_QUERY_BOUNDS_MAX - *bounds)
+	if (r->nbounds > DDIO_QUERY_BOUNDS_MAX)
 		return wrong(why, -E2BIG, "histograms have too many bounds");
-	*bounds += r->nbounds;
-	type = q->field[r->field].type;
 	if (r->nbounds && ddio_query_is_float(type) && isnan(r->bound[0].f))
 		return wrong(why, -EINVAL, "a bound is NaN");
 	for (i = 1; i < r->nbounds; i++)
 		if (!ascends(type, r->bound[i - 1], r->bound[i]))
 			return wrong(why, -EINVAL, "the bounds of a histogram must ascend");
+	return 0;
+}
+
+static int reduce_check(const struct ddio_query *q, const struct ddio_query_reduce *r,
+			uint32_t *bounds, const char **why)
+{
+	int err;
+
+	if (r->kind < DDIO_QUERY_SUM || r->kind > DDIO_QUERY_HISTOGRAM || !is_number(q, r->field))
+		return wrong(
+			why, -EINVAL,
+			"a reduction is unknown, or of a field that there is not, or no number");
+	err = ddio_query_bounds_check(q, r, why);
+	if (err)
+		return err;
+	if (r->nbounds > DDIO_QUERY_BOUNDS_MAX - *bounds)
+		return wrong(why, -E2BIG, "histograms have too many bounds");
+	*bounds += r->nbounds;
 	return 0;
 }
 
@@ -200,7 +211,8 @@ static void mark_used(const struct ddio_query *q, bool used[DDIO_QUERY_FIELDS_MA
 		used[q->output[i]] = true;
 }
 
-static int runs_make(struct ddio_query_shape *shape, const char **why)
+static int runs_make(struct ddio_query_shape *shape, const struct ddio_query_deal *deal,
+		     const char **why)
 {
 	const struct ddio_query *q = shape->q;
 	bool used[DDIO_QUERY_FIELDS_MAX] = { false };
@@ -208,6 +220,8 @@ static int runs_make(struct ddio_query_shape *shape, const char **why)
 	uint32_t i;
 
 	mark_used(q, used);
+	if (deal && deal->kind != DDIO_QUERY_BY_NUMBER)
+		used[deal->field] = true;
 	for (i = 0; i < q->nfields; i++)
 		if (used[i])
 			shape->run[shape->nruns++] =
@@ -241,6 +255,12 @@ static void loads_make(struct ddio_query_shape *shape)
 
 int ddio_query_shape(const struct ddio_query *q, struct ddio_query_shape *shape, const char **why)
 {
+	return ddio_query_shape_dealt(q, NULL, 0, shape, why);
+}
+
+int ddio_query_shape_dealt(const struct ddio_query *q, const struct ddio_query_deal *deal,
+			   uint32_t members, struct ddio_query_shape *shape, const char **why)
+{
 	int err;
 
 	*shape = (struct ddio_query_shape){ .q = q };
@@ -255,8 +275,10 @@ int ddio_query_shape(const struct ddio_query *q, struct ddio_query_shape *shape,
 		err = reduces_check(q, why);
 	if (!err)
 		err = outputs_check(q, shape, why);
+	if (!err && deal)
+		err = ddio_query_deal_check(q, deal, members, why);
 	if (!err)
-		err = runs_make(shape, why);
+		err = runs_make(shape, deal, why);
 	if (!err)
 		loads_make(shape);
 	return err;

@@ -578,6 +578,29 @@ static const struct ddio_msg_query query = {
 	       .noutput = 2,
 	       .output = query_outputs }
 };
+static const struct ddio_msg_query query_dealt = {
+	.obj = { .file = { .id = N64(1), .seed = N64(2), .block = 8192, .layout = 1 },
+		 .disk = N32(3),
+		 .len = 8192 },
+	.flags = DDIO_QUERY_DEALT,
+	.ndisks = 1,
+	.part = DDIO_QUERY_NO_PART,
+	.end = N64(8),
+	.nblocks = 1,
+	.want = "\x01",
+	.q = { .struct_size = sizeof(struct ddio_query), .record = N32(10) },
+	.group = BYTES16(1),
+	.number = N64(4),
+	.members = 0x305,
+	.member = 0x304,
+	.deal = { .struct_size = sizeof(struct ddio_query_deal),
+		  .kind = DDIO_QUERY_BY_RANGE,
+		  .field = N32(5),
+		  .nbounds = 2,
+		  .bound = query_bounds,
+		  .nowners = 2,
+		  .owner = query_outputs }
+};
 static const struct ddio_msg_answer answer = { .part = 9,
 					       .disk_reqs = N32(1),
 					       .part_next = N64(2),

@@ -24,7 +24,7 @@ struct peer;
 struct step_kind;
 
 /* At most so many users of groups. */
-enum { GROUP_USERS = 9 };
+enum { GROUP_USERS = 10 };
 
 /**
  * struct group_user - what is built upon groups; each callback may be NULL

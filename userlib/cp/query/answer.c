@@ -188,17 +188,29 @@ static int item_take(struct answer_items *items)
 	return fragments_take(items, lo, lo + items->d->job->file->rec.ref.block);
 }
 
-/* Adds what was made of the records, and reads the items, which have as many as were counted. */
+/* Adds what was made of the records, which only the first member of a group is told, and says how many were counted. */
+static int made_take(struct query_job *job, const struct ddio_msg_answer *a, uint64_t *counted)
+{
+	uint64_t before = job->accs.matched;
+	int ret;
+
+	if (job->dealing.deal && job->dealing.group->rank)
+		return a->made_len ? -EPROTO : 0;
+	ret = ddio_query_accs_merge(&job->accs, a->made, a->made_len);
+	*counted = job->accs.matched - before;
+	return ret;
+}
+
+/* Reads the items, which have as many records as were counted; of a group all have as many together. */
 static int items_take(struct query_disk *d, const struct ddio_msg_answer *a)
 {
 	struct answer_items items = { .d = d, .a = a, .p = a->items, .left = a->items_len };
-	uint64_t before = d->job->accs.matched;
-	int ret = ddio_query_accs_merge(&d->job->accs, a->made, a->made_len);
-	uint64_t counted = d->job->accs.matched - before;
+	uint64_t counted = 0;
+	int ret = made_take(d->job, a, &counted);
 
 	while (!ret && items.left)
 		ret = item_take(&items);
-	if (!ret && items.n != (d->counts ? 0 : counted))
+	if (!ret && !d->job->dealing.deal && items.n != (d->counts ? 0 : counted))
 		ret = -EPROTO;
 	return ret;
 }

@@ -29,6 +29,7 @@ uint8_t *query_found_add(struct query_found *found, uint64_t record, int *ret)
 	static uint8_t nowhere[1]; /* for records of which only the number is kept */
 
 	*ret = 0;
+	found->all++;
 	if (!found->keeps)
 		return NULL;
 	if (found->n == found->room) {

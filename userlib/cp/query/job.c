@@ -91,7 +91,7 @@ static int job_init(struct query_job *job)
 	int err = ddio_query_accs_init(&job->accs, job->shape);
 
 	if (!err)
-		err = query_pieces_init(&job->pieces, job->shape);
+		err = query_pieces_init(job);
 	job->disk = calloc(n, sizeof(*job->disk));
 	if (err || !job->disk)
 		return -ENOMEM;

@@ -15,8 +15,11 @@ struct query_piece {
 	uint8_t used[];
 };
 
-int query_pieces_init(struct query_pieces *pieces, const struct ddio_query_shape *shape)
+int query_pieces_init(struct query_job *job)
 {
+	const struct query_dealing *dealing = &job->dealing;
+	struct query_pieces *pieces = &job->pieces;
+	const struct ddio_query_shape *shape = job->shape;
 	const char *why;
 
 	pieces->field = ddio_query_packed(shape);
@@ -24,7 +27,9 @@ int query_pieces_init(struct query_pieces *pieces, const struct ddio_query_shape
 		return -ENOMEM;
 	pieces->packed = *shape->q;
 	pieces->packed.field = pieces->field;
-	return ddio_query_shape(&pieces->packed, &pieces->shape, &why);
+	return ddio_query_shape_dealt(&pieces->packed, dealing->deal,
+				      dealing->deal ? dealing->group->size : 0, &pieces->shape,
+				      &why);
 }
 
 void query_pieces_free(struct query_pieces *pieces)
@@ -55,6 +60,17 @@ static struct query_piece *piece_get(struct query_pieces *pieces, uint64_t recor
 	return piece;
 }
 
+/* Returns true if the record is ours. */
+static bool is_mine(const struct query_job *job, const struct query_piece *piece)
+{
+	const struct query_dealing *d = &job->dealing;
+
+	return !d->deal || ddio_query_owner(&job->pieces.shape, d->deal, d->group->size,
+					    piece->used, piece->record - job->first,
+					    job->end - job->first) == d->group->rank;
+}
+
+/* Of a group, each member has all fragments; what is made of the records is rank 0's. */
 static int piece_whole(struct query_job *job, const struct query_piece *piece)
 {
 	const struct ddio_query_shape *shape = &job->pieces.shape;
@@ -63,7 +79,10 @@ static int piece_whole(struct query_job *job, const struct query_piece *piece)
 
 	if (!ddio_query_matches(shape, piece->used))
 		return 0;
-	ddio_query_accs_add(&job->accs, shape, piece->used);
+	if (!job->dealing.deal || !job->dealing.group->rank)
+		ddio_query_accs_add(&job->accs, shape, piece->used);
+	if (!is_mine(job, piece))
+		return 0;
 	to = query_found_add(&job->found, piece->record, &ret);
 	if (to)
 		ddio_query_output(shape, piece->used, to);

@@ -88,28 +88,27 @@ static void query_run(struct session_call *call)
 	size_ask(&qc->size);
 }
 
-static int check(const struct ddio_file *file, const struct ddio_query *query,
-		 const struct ddio_query_result *result, struct ddio_query_shape *shape)
+int query_check(const struct ddio_query *query, const struct ddio_query_deal *deal,
+		uint32_t members, const struct ddio_query_result *result,
+		struct ddio_query_shape *shape, const char **why)
 {
-	const char *why = "";
 	uint32_t i;
 	int err;
 
+	*why = "query or result is NULL, or its struct_size is wrong";
 	if (!query || query->struct_size != sizeof(*query) || !result ||
 	    result->struct_size != sizeof(*result))
-		return session_fail(file->session, -EINVAL,
-				    "query or result is NULL, or its struct_size is wrong");
-	err = ddio_query_shape(query, shape, &why);
+		return -EINVAL;
+	err = ddio_query_shape_dealt(query, deal, members, shape, why);
 	if (err)
-		return session_fail(file->session, err, "query of %s: %s", file->rec.name, why);
+		return err;
+	*why = "no room for values, or for fields";
 	if ((query->nreduce && !result->value) || (shape->out && result->room && !result->buf))
-		return session_fail(file->session, -EINVAL,
-				    "query of %s: no room for values, or for fields",
-				    file->rec.name);
+		return -EINVAL;
+	*why = "no room for a histogram";
 	for (i = 0; i < query->nreduce; i++)
 		if (query->reduce[i].kind == DDIO_QUERY_HISTOGRAM && !result->value[i].bin)
-			return session_fail(file->session, -EINVAL,
-					    "query of %s: no room for a histogram", file->rec.name);
+			return -EINVAL;
 	return 0;
 }
 
@@ -141,6 +140,7 @@ int ddio_query(struct ddio_file *file, const struct ddio_query *query,
 	       struct ddio_query_result *result)
 {
 	struct query_call *qc;
+	const char *why;
 	int err;
 
 	if (!file)
@@ -148,8 +148,10 @@ int ddio_query(struct ddio_file *file, const struct ddio_query *query,
 	qc = calloc(1, sizeof(*qc));
 	if (!qc)
 		return session_fail(file->session, -ENOMEM, "out of memory");
-	err = check(file, query, result, &qc->shape);
-	if (!err) {
+	err = query_check(query, NULL, 0, result, &qc->shape, &why);
+	if (err) {
+		session_fail(file->session, err, "query of %s: %s", file->rec.name, why);
+	} else {
 		qc->result = result;
 		qc->job = (struct query_job){
 			.file = file,

@@ -8,26 +8,28 @@
  *   pieces.c  records whose fragments come from several disks
  *   found.c   the records that match
  *   query.c   ddio_query()
+ *   all.c     ddio_query_all()
  */
 #ifndef DDIO_CP_QUERY_H
 #define DDIO_CP_QUERY_H
 
 #include "base/hash.h"
 #include "cp/file/file.h"
+#include "cp/group/group.h"
 #include "cp/node/lane.h"
 #include "proto/query/query.h"
 #include "query/query.h"
 
 /**
  * struct query_found - records that match, as they come
- * @room: for so many; @over: there were more
+ * @room: for so many; @over: there were more; @all: how many have come
  * @keeps: their numbers or fields are wanted; @numbered: their numbers are
  * @out: bytes of each, at @buf
  * @entry: @n of them: number and place in @buf, with memory for @cap
  */
 struct query_found {
 	bool keeps, numbered, over;
-	uint64_t room, n, cap;
+	uint64_t room, n, cap, all;
 	uint32_t out;
 	uint8_t *buf;
 	struct found_entry {
@@ -67,8 +69,19 @@ struct query_disk {
 };
 
 /**
+ * struct query_dealing - a question that all members of a group ask
+ * @deal: NULL: one process asks
+ * @number: the group's turn
+ */
+struct query_dealing {
+	const struct ddio_query_deal *deal;
+	const struct ddio_group *group;
+	uint64_t number;
+};
+
+/**
  * struct query_job - one question about records [@first, @end), on the reactor
- * @file, @shape, @first, @end, @found, @done, @arg: the user's; the question in @shape has been checked
+ * @file, @shape, @first, @end, @found, @dealing, @done, @arg: the user's; the question in @shape has been checked
  * @accs: what is made of the records that match
  * @window: the file's block at which the window begins, a multiple of the disks; @per: its blocks of each disk, at most @most
  * @disk: of each of the stripe
@@ -81,6 +94,7 @@ struct query_job {
 	const struct ddio_query_shape *shape;
 	uint64_t first, end;
 	struct query_found found;
+	struct query_dealing dealing;
 	void (*done)(struct query_job *job);
 	void *arg;
 	struct ddio_query_accs accs;
@@ -112,11 +126,20 @@ uint64_t query_window_lo(const struct query_disk *d, uint32_t block);
 int query_answer(struct query_disk *d, const void *payload, size_t len);
 
 /* pieces.c */
-int query_pieces_init(struct query_pieces *pieces, const struct ddio_query_shape *shape);
+int query_pieces_init(struct query_job *job);
 void query_pieces_free(struct query_pieces *pieces);
 /* Takes a fragment of @len bytes, which bytes [lo, hi) of the file have of a record; looks at the record if it is whole. */
 int query_piece(struct query_job *job, uint64_t record, uint64_t lo, uint64_t hi,
 		const uint8_t *from, uint32_t len);
+
+/* query.c */
+/* Checks the question and the room for what comes of it: 0, or -errno with @why one line. */
+int query_check(const struct ddio_query *query, const struct ddio_query_deal *deal,
+		uint32_t members, const struct ddio_query_result *result,
+		struct ddio_query_shape *shape, const char **why);
+
+/* all.c */
+extern const struct group_user query_group_user;
 
 /* found.c */
 /* Returns where the fields of a record go; *@ret 0 and NULL: there is no room, which is noted, or nothing is kept. */

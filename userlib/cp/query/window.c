@@ -86,6 +86,17 @@ static void disk_answered(struct node_request *request, const struct reply *repl
 		disk_put(job);
 }
 
+/* All members of a group send the same, but for who they are; so they are numbered, and go on when there is no room left. */
+static void put_dealing(const struct query_dealing *dealing, struct ddio_msg_query *x)
+{
+	x->flags |= DDIO_QUERY_DEALT;
+	x->deal = *dealing->deal;
+	x->number = dealing->number;
+	x->members = dealing->group->size;
+	x->member = dealing->group->rank;
+	memcpy(x->group, dealing->group->id, sizeof(x->group));
+}
+
 static void disk_ask(struct query_disk *d)
 {
 	const struct query_job *job = d->job;
@@ -105,11 +116,13 @@ static void disk_ask(struct query_disk *d)
 				    .q = *job->shape->q };
 	int err;
 
-	d->counts = !job->found.keeps || job->found.over;
+	d->counts = !job->found.keeps || (job->found.over && !job->dealing.deal);
 	if (d->counts)
 		x.flags |= DDIO_QUERY_COUNTS;
 	if (!job->found.numbered)
 		x.flags |= DDIO_QUERY_UNNUMBERED;
+	if (job->dealing.deal)
+		put_dealing(&job->dealing, &x);
 	request_init(&d->request, DDIO_OP_OBJ_QUERY, disk_answered, d);
 	d->request.feature = DDIO_FEATURE_QUERY;
 	err = request_put(&d->request, query, &x);

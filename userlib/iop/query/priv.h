@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside of answering questions.  Each disk answers one request at a time; the others wait, and hold no memory but their
+ * Inside of answering questions.  A request whose records are dealt out is one that all members of a group make: it begins when all
+ * of them have come, and each gets its own answer.  Each disk answers one request at a time; the others wait, and hold no memory but their
  * own text and room for their answer.  The request under way goes through its blocks in the order of their places with two
  * buffers: one is filled by the disk while the other is looked at.
  *
@@ -20,7 +21,11 @@
 
 #define QUERY_SLOTS 2
 #define QUERY_TURN 65536u /* comparisons and reductions before others have their turn */
-#define QUERY_SHARE 64u	  /* blocks, after which a request makes room for one that waits */
+#define QUERY_ROOM_ALL \
+	(4u            \
+	 << 20) /* bytes of the answers of all members, if that leaves each one of them QUERY_ROOM_LEAST */
+#define QUERY_ROOM_LEAST (64u << 10)
+#define QUERY_SHARE 64u /* blocks, after which a request makes room for one that waits */
 
 enum query_state {
 	QSLOT_IDLE,
@@ -42,6 +47,24 @@ struct query_place {
 struct iop_query;
 
 /**
+ * struct query_sink - somebody who gets an answer
+ * @req: NULL: this member has not asked yet
+ * @items: so far, @len of @cap bytes in the request's buffer
+ * @npending: of the records that wait, those that are this one's
+ * @item_at: the block of the last item
+ * @last: the record after the last of that, if it is of block @last_at
+ */
+struct query_sink {
+	struct iop_query *query;
+	struct server_request *req;
+	uint8_t *items;
+	uint32_t len, cap;
+	uint32_t npending;
+	uint32_t item_at, last_at;
+	uint64_t last;
+};
+
+/**
  * struct query_slot - a buffer
  * @at: the block in it, by its number in the window
  */
@@ -56,25 +79,31 @@ struct query_slot {
 
 /**
  * struct iop_query - one request
- * @link: in queries.waiting, or nowhere while it is under way
- * @text: its payload, which @msg points into
+ * @link: in queries.waiting or .gathering, or nowhere while it is under way
+ * @text: its payload, of @text_len bytes, which @msg points into
+ * @sink: @nsinks of them: one, or one for each member; @came: those that have asked
+ * @timer: bound on the time until all have
  * @place: @nplaces blocks; those before @next have been taken
  * @did: a bit for each block of the window that is done; @ndid: how many
- * @items: so far, in the request's buffer
  * @scanning: the slot whose block is being looked at, or NULL
  * @record: the next record of that; @range: which ones it has
- * @pending: records of that that match and are not in @items yet, counted from the first whole one; @npending of them
- * @last: the record after the last of that in @items; @item_at: the block of the last item
+ * @begin: the first that was looked at
+ * @pending: records of that that match and are in no item yet: counted from the first whole one, with the sink above; @npending of
+ *	them
  * @part, @part_next: the block of which the records before @part_next have been looked at, or DDIO_QUERY_NO_PART
- * @full: the answer has no room for more
+ * @full: an answer has no room for more
+ * @left: somebody who asked is gone; @over: answers are going out
  * @ending: no further block is taken
  * @status, @why: it has failed
  */
 struct iop_query {
 	struct ddio_list link;
-	struct server_request *req;
 	struct queries *queries;
 	uint8_t *text;
+	size_t text_len;
+	struct query_sink *sink;
+	uint32_t nsinks, came;
+	struct ddio_timer timer;
 	struct ddio_msg_query msg;
 	struct ddio_query_shape shape;
 	struct ddio_query_accs accs;
@@ -85,29 +114,26 @@ struct iop_query {
 	uint32_t ndid, disk_reqs;
 	uint32_t part;
 	uint64_t part_next;
-	uint8_t *items;
-	uint32_t items_len, items_cap;
 	struct query_slot slot[QUERY_SLOTS];
 	struct query_slot *scanning;
-	uint64_t record;
+	uint64_t record, begin;
 	struct ddio_query_range range;
-	uint32_t pending[DDIO_QUERY_ITEM_MAX];
-	uint32_t npending, item_at;
-	uint64_t last;
-	bool full, ending;
+	uint64_t pending[DDIO_QUERY_ITEM_MAX];
+	uint32_t npending;
+	bool full, ending, left, over;
 	uint32_t status;
 	char why[DDIO_MAX_TEXT];
 };
 
 /**
  * struct queries - of one disk
- * @waiting: struct iop_query
+ * @waiting: struct iop_query; @gathering: those of which members are missing
  * @now: the one under way
  * @turn: of the one under way; @posted: it comes
  */
 struct queries {
 	struct iop_disk *disk;
-	struct ddio_list waiting;
+	struct ddio_list waiting, gathering;
 	struct iop_query *now;
 	struct ddio_post turn;
 	bool posted;
@@ -166,12 +192,14 @@ static inline const uint8_t *query_span(const struct iop_query *query, uint64_t 
 }
 
 /* items.c */
-/* Returns true if one more record of the block fits into the answer; puts those that wait there if it has to. */
-bool query_item_room(struct iop_query *query);
-/* Makes an item of the records that wait; @fragments: these follow. */
-void query_item_put(struct iop_query *query, bool fragments);
+/* Returns true if each answer has room for a block's fragments, and a record. */
+bool query_items_room(const struct iop_query *query);
+/* Has a record that matches wait for its item; false: its answer has no room for it. */
+bool query_item_add(struct iop_query *query, uint64_t record, uint32_t sink);
+/* Makes items of the records that wait. */
+void query_items_put(struct iop_query *query);
 /* The same at the end of the block, with its fragments. */
-void query_item_last(struct iop_query *query);
+void query_items_last(struct iop_query *query);
 
 /* scan.c */
 /* Looks at what is in the buffers, for a turn; returns true if there is more. */

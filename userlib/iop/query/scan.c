@@ -15,7 +15,7 @@ static void done_block(struct iop_query *query)
 {
 	struct query_slot *slot = query->scanning;
 
-	query_item_last(query);
+	query_items_last(query);
 	query->did[slot->at / 8] |= (uint8_t)(1u << slot->at % 8);
 	query->ndid++;
 	slot->state = QSLOT_IDLE;
@@ -24,14 +24,22 @@ static void done_block(struct iop_query *query)
 	query->part_next = 0;
 }
 
+/* Returns whose a record is. */
+static uint32_t owner(const struct iop_query *query, uint64_t record, const uint8_t *span)
+{
+	const struct ddio_msg_query *x = &query->msg;
+
+	if (!(x->flags & DDIO_QUERY_DEALT))
+		return 0;
+	return ddio_query_owner(&query->shape, &x->deal, x->members, span, record - x->first,
+				x->end - x->first);
+}
+
 /* Takes a record that matches; false: there is no room for it. */
 static bool take(struct iop_query *query, uint64_t record, const uint8_t *span)
 {
-	if (returns(query)) {
-		if (!query_item_room(query))
-			return false;
-		query->pending[query->npending++] = (uint32_t)(record - query->range.whole);
-	}
+	if (returns(query) && !query_item_add(query, record, owner(query, record, span)))
+		return false;
 	ddio_query_accs_add(&query->accs, &query->shape, span);
 	return true;
 }
@@ -59,7 +67,7 @@ static bool take_batch(struct iop_query *query, const uint8_t *span, uint64_t bi
 
 static void part_full(struct iop_query *query)
 {
-	query_item_put(query, false);
+	query_items_put(query);
 	query->full = true;
 	query->part = query->scanning->at;
 	query->part_next = query->record;
@@ -71,7 +79,7 @@ static void part_full(struct iop_query *query)
 static uint32_t scan_block(struct iop_query *query, uint32_t left)
 {
 	const struct ddio_query_shape *s = &query->shape;
-	uint32_t cost = 1 + s->q->nsteps + s->q->nreduce, n;
+	uint32_t cost = 1 + s->q->nsteps + s->q->nreduce + (query->nsinks > 1), n;
 
 	while (query->record < query->range.whole_end && left) {
 		uint64_t all = query->range.whole_end - query->record;
@@ -100,10 +108,10 @@ static void scan_begin(struct iop_query *query, struct query_slot *slot)
 	if (slot->at == query->part && query->part_next > r->whole &&
 	    query->part_next <= r->whole_end)
 		query->record = query->part_next;
-	query->last = query->record;
+	query->begin = query->record;
 	query->npending = 0;
 	ddio_env_charge(query_env(query), DDIO_WORK_COPY, query_block_size(query));
-	if (!query_item_room(query))
+	if (!query_items_room(query))
 		part_full(query);
 }
 

@@ -108,6 +108,42 @@ static void code_question(struct ddio_coder *c, struct ddio_query *q)
 	code_outputs(c, q);
 }
 
+static void code_owners(struct ddio_coder *c, struct ddio_query_deal *deal)
+{
+	uint32_t *owner, i;
+
+	owner = code_count(c, &deal->nowners, DDIO_QUERY_OWNERS_MAX, sizeof(*owner), INDEX_LEN);
+	if (c->reading)
+		deal->owner = owner;
+	for (i = 0; i < deal->nowners && coder_ok(c); i++)
+		code_u32(c, (uint32_t *)&deal->owner[i]);
+}
+
+static void code_deal(struct ddio_coder *c, struct ddio_msg_query *x)
+{
+	struct ddio_query_deal *deal = &x->deal;
+	struct ddio_query_reduce bounds = { .nbounds = deal->nbounds, .bound = deal->bound };
+
+	code_bytes(c, x->group, sizeof(x->group));
+	code_u64(c, &x->number);
+	code_u32(c, &x->members);
+	/* As a histogram's: kind, field, bounds. */
+	bounds.kind = deal->kind;
+	bounds.field = deal->field;
+	code_reduce(c, &bounds);
+	if (c->reading) {
+		deal->struct_size = sizeof(*deal);
+		deal->kind = bounds.kind;
+		deal->field = bounds.field;
+		deal->nbounds = bounds.nbounds;
+		deal->bound = bounds.bound;
+	}
+	code_owners(c, deal);
+	code_u32(c, &x->member);
+	code_check(c, x->members && x->members <= DDIO_QUERY_MEMBERS_MAX, -EMSGSIZE);
+	code_check(c, x->member < x->members, -EINVAL);
+}
+
 /* A window is whole blocks of the file, and a part of it one of them. */
 static bool window_ok(const struct ddio_msg_query *x)
 {
@@ -136,7 +172,7 @@ static void code_object(struct ddio_coder *c, struct ddio_msg_obj *obj)
 static inline void code_query(struct ddio_coder *c, struct ddio_msg_query *x)
 {
 	code_object(c, &x->obj);
-	code_flags(c, &x->flags, DDIO_QUERY_COUNTS | DDIO_QUERY_UNNUMBERED);
+	code_flags(c, &x->flags, DDIO_QUERY_COUNTS | DDIO_QUERY_UNNUMBERED | DDIO_QUERY_DEALT);
 	code_u32(c, &x->stripe);
 	code_u32(c, &x->ndisks);
 	code_u32(c, &x->part);
@@ -151,6 +187,8 @@ static inline void code_query(struct ddio_coder *c, struct ddio_msg_query *x)
 	if (coder_ok(c))
 		code_outside(c, &x->want, (x->nblocks + 7) / 8);
 	code_question(c, &x->q);
+	if (coder_ok(c) && x->flags & DDIO_QUERY_DEALT)
+		code_deal(c, x);
 }
 
 void ddio_msg_query_free(struct ddio_msg_query *x)
@@ -163,6 +201,8 @@ void ddio_msg_query_free(struct ddio_msg_query *x)
 	free((void *)x->q.where);
 	free((void *)x->q.reduce);
 	free((void *)x->q.output);
+	free((void *)x->deal.bound);
+	free((void *)x->deal.owner);
 	memset(x, 0, sizeof(*x));
 }
 CODEC_OWNING(query, ddio_msg_query, ddio_msg_query_free)

@@ -15,6 +15,7 @@
 
 #define DDIO_QUERY_COUNTS 0x1u	   /* no record is returned, only what is made of all */
 #define DDIO_QUERY_UNNUMBERED 0x2u /* of records fields are returned, and no numbers */
+#define DDIO_QUERY_DEALT 0x4u	   /* they are dealt out to the members of a group */
 
 /**
  * struct ddio_msg_query - OBJ_QUERY
@@ -25,6 +26,8 @@
  * @part: a block of the window of which the records before @part_next have been looked at; or DDIO_QUERY_NO_PART
  * @nblocks: of the window; @want: a bit for each: it is asked about; in the payload
  * @q: the question; what it names is allocated: ddio_msg_query_free()
+ * @group, @number: DDIO_QUERY_DEALT: which group's, and its turn; @members, @member: how many ask, and which of them does
+ * @deal: who gets what
  */
 struct ddio_msg_query {
 	struct ddio_msg_obj obj;
@@ -36,7 +39,14 @@ struct ddio_msg_query {
 	uint32_t nblocks;
 	const void *want;
 	struct ddio_query q;
+	uint8_t group[DDIO_GROUP_ID_LEN];
+	uint64_t number;
+	uint32_t members, member;
+	struct ddio_query_deal deal;
 };
+
+/* The bytes at the end of a request that tell the member: all others are the same of all members. */
+#define DDIO_QUERY_MEMBER_LEN 4u
 
 void ddio_msg_query_free(struct ddio_msg_query *x);
 
