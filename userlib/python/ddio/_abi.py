@@ -281,6 +281,7 @@ class QueryResult(ctypes.Structure):
         ("room", c_uint64),
         ("index", c_void_p),
         ("buf", c_void_p),
+        ("mine", c_uint64),
     ]
 
 
