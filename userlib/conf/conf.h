@@ -54,6 +54,13 @@ struct ddio_conf_disk {
 	int line;
 };
 
+/* Which messages have checksums; by TLS none has. */
+enum ddio_conf_sums {
+	DDIO_CONF_SUMS_NO,
+	DDIO_CONF_SUMS_YES, /* those between machines */
+	CONF_SUMS_ALWAYS,
+};
+
 struct ddio_conf {
 	char *path;
 	char *cluster;
@@ -66,7 +73,7 @@ struct ddio_conf {
 	bool checksums;	      /* blocks on the disks have them, default yes */
 	uint64_t scrub_ns; /* between two scrubs of a disk, default 7 days; 0: none begins by itself */
 	uint64_t scrub_rate; /* of these, bytes a second and disk, default 32 MB; 0: no limit */
-	bool wire_checksums; /* messages have them, unless they go by TLS; default yes */
+	unsigned int wire_checksums; /* enum ddio_conf_sums; default yes */
 	bool tls; /* connections are closed to strangers; default: if a node has a key and an address beyond loopback */
 	uint32_t nnodes, ndisks;
 	struct ddio_conf_node *nodes;

@@ -171,7 +171,7 @@ static void section_defaults(struct conf_section *section)
 		section->cluster.conf.block = 256u << 10;
 		section->cluster.conf.timeout_ns = 30000000000ull;
 		section->cluster.conf.checksums = true;
-		section->cluster.conf.wire_checksums = true;
+		section->cluster.conf.wire_checksums = DDIO_CONF_SUMS_YES;
 		section->cluster.conf.scrub_ns = 7 * 86400 * 1000000000ull;
 		section->cluster.conf.scrub_rate = 32u << 20;
 		section->cluster.conf.share = true;

@@ -20,6 +20,10 @@ static const char *const securities[] = {
 	[CONF_SECURITY_NONE] = "none", [CONF_SECURITY_TLS] = "tls", NULL
 };
 
+static const char *const wire_sums[] = {
+	[DDIO_CONF_SUMS_NO] = "no", [DDIO_CONF_SUMS_YES] = "yes", [CONF_SUMS_ALWAYS] = "always", NULL
+};
+
 static const struct ddio_opt cluster_options[] = {
 	{ .name = "name",
 	  .type = OPT_STRING,
@@ -78,10 +82,12 @@ static const struct ddio_opt cluster_options[] = {
 	  .fallback = "32M",
 	  .help = "bytes a second of each disk that such a scrub reads at most; 0: no limit" },
 	{ .name = "wire_checksums",
-	  .type = OPT_BOOL,
+	  .type = OPT_WORD,
 	  .offset = AT(cluster.conf.wire_checksums),
+	  .words = wire_sums,
 	  .fallback = "yes",
-	  .help = "no: messages between processes have no checksums; by TLS they need none" },
+	  .help = "yes: messages between machines have checksums; always: those within one, too; by TLS "
+		  "they need none" },
 	{ .name = "security",
 	  .type = OPT_WORD,
 	  .offset = AT(cluster.security),

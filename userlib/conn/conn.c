@@ -252,6 +252,8 @@ int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
 	if (!c)
 		goto close_stream;
 	c->state = CONN_WAIT_HELLO;
+	if (opts && opts->near_unsummed && ddio_stream_is_loopback(stream))
+		c->opening->offered &= ~DDIO_FEATURE_SUMS;
 	err = conn_start_timer(c, c->opening->bound_ns);
 	if (err)
 		goto free_conn;

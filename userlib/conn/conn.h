@@ -103,7 +103,8 @@ struct ddio_conn_ops {
  * @key: NULL or empty for none
  * @cluster: the cluster's name, checked against the peer's if both are given
  * @handshake_ns: bound on the opening exchange, 0 for 10 s
- * @unsummed: messages have no checksums.  By TLS they have none in any case: its records are authenticated
+ * @unsummed: messages have no checksums; @near_unsummed: at the acceptor, if the connector has a loopback address.  By TLS they
+ *	have none in any case: its records are authenticated
  * @tls: of ddio_conn_tls_new(): the connection is closed to strangers; NULL: it is not.  It must outlive the connection.
  *
  * @key and @cluster must stay until the opening exchange is over or the connection is closed.
@@ -112,7 +113,7 @@ struct ddio_conn_opts {
 	const struct ddio_key *key;
 	const char *cluster;
 	uint64_t handshake_ns;
-	bool unsummed;
+	bool unsummed, near_unsummed;
 	struct ddio_tls *tls;
 };
 

@@ -30,8 +30,8 @@ static int owners_check(const struct ddio_query_deal *deal, uint32_t members, co
 }
 
 /* The bounds are checked as those of a histogram are. */
-int ddio_query_deal_check(const struct ddio_query *q, const struct ddio_query_deal *deal,
-			  uint32_t members, const char **why)
+int query_deal_check(const struct ddio_query *q, const struct ddio_query_deal *deal,
+		     uint32_t members, const char **why)
 {
 	const struct ddio_query_reduce bounds = { .kind = DDIO_QUERY_HISTOGRAM,
 						  .field = deal->field,
@@ -49,7 +49,7 @@ int ddio_query_deal_check(const struct ddio_query *q, const struct ddio_query_de
 	if (deal->field >= q->nfields || q->field[deal->field].type == DDIO_QUERY_BYTES)
 		return wrong(why, -EINVAL,
 			     "a distribution is by a field that there is not, or no number");
-	if (deal->kind == DDIO_QUERY_BY_RANGE ? ddio_query_bounds_check(q, &bounds, why)
+	if (deal->kind == DDIO_QUERY_BY_RANGE ? query_bounds_check(q, &bounds, why)
 					      : (int)deal->nbounds)
 		return wrong(why, -EINVAL, "a distribution needs bounds that ascend, a hash none");
 	return owners_check(deal, members, why);
@@ -65,7 +65,8 @@ static uint64_t bits_of(uint32_t type, union ddio_query_number v)
 	return v.f == 0 ? 0 : v.u;
 }
 
-uint64_t ddio_query_hash(uint32_t type, union ddio_query_number v)
+/* Numbers that are equal have the same, and all NaNs. */
+static uint64_t hash_of(uint32_t type, union ddio_query_number v)
 {
 	uint64_t x = bits_of(type, v);
 
@@ -91,9 +92,8 @@ uint32_t ddio_query_owner(const struct ddio_query_shape *shape, const struct ddi
 	type = shape->q->field[deal->field].type;
 	v = ddio_query_load(shape, deal->field, span);
 	if (deal->kind == DDIO_QUERY_BY_RANGE)
-		at = ddio_query_bin(&bounds, type, v);
+		at = query_bin(&bounds, type, v);
 	else
-		at = (uint32_t)(ddio_query_hash(type, v) %
-				(deal->nowners ? deal->nowners : members));
+		at = (uint32_t)(hash_of(type, v) % (deal->nowners ? deal->nowners : members));
 	return deal->nowners ? deal->owner[at] : at;
 }

@@ -17,7 +17,7 @@ uint32_t ddio_query_delta_get(const uint8_t *from, size_t len, uint64_t *v)
 	uint32_t n;
 
 	*v = 0;
-	for (n = 0; n < len && n < DDIO_QUERY_DELTA_MAX; n++) {
+	for (n = 0; n < len && n < QUERY_DELTA_MAX; n++) {
 		*v |= (uint64_t)(from[n] & 0x7f) << (7 * n);
 		if (!(from[n] & 0x80))
 			return n + 1;

@@ -59,7 +59,7 @@ static uint8_t *bits_put(uint8_t *to, const uint64_t *v, uint32_t n, uint64_t le
 
 size_t ddio_query_column_put(uint8_t *to, const uint64_t *v, uint32_t n, uint32_t len)
 {
-	uint8_t *from = to, head[DDIO_QUERY_DELTA_MAX];
+	uint8_t *from = to, head[QUERY_DELTA_MAX];
 	uint64_t least, greatest;
 	uint32_t width, head_len;
 

@@ -49,8 +49,8 @@ int ddio_query_shape(const struct ddio_query *q, struct ddio_query_shape *shape,
 int ddio_query_shape_dealt(const struct ddio_query *q, const struct ddio_query_deal *deal,
 			   uint32_t members, struct ddio_query_shape *shape, const char **why);
 /* Checks what else a histogram needs, or nothing else has. */
-int ddio_query_bounds_check(const struct ddio_query *q, const struct ddio_query_reduce *r,
-			    const char **why);
+int query_bounds_check(const struct ddio_query *q, const struct ddio_query_reduce *r,
+		       const char **why);
 /* Returns the length of a field's values. */
 uint32_t ddio_query_field_len(const struct ddio_query_field *field);
 /* Returns the fields as they lie where only used bytes are kept; freed by the caller; NULL without memory. */
@@ -151,8 +151,7 @@ struct ddio_query_accs {
 };
 
 /* Returns the number of bounds that are not above @v. */
-uint32_t ddio_query_bin(const struct ddio_query_reduce *r, uint32_t type,
-			union ddio_query_number v);
+uint32_t query_bin(const struct ddio_query_reduce *r, uint32_t type, union ddio_query_number v);
 /* Return: 0 or -ENOMEM; ddio_query_accs_free() follows in either case. */
 int ddio_query_accs_init(struct ddio_query_accs *accs, const struct ddio_query_shape *shape);
 void ddio_query_accs_free(struct ddio_query_accs *accs);
@@ -171,21 +170,19 @@ void ddio_query_accs_result(struct ddio_query_accs *accs, struct ddio_query_valu
 /*
  * deal.c
  */
-int ddio_query_deal_check(const struct ddio_query *q, const struct ddio_query_deal *deal,
-			  uint32_t members, const char **why);
+int query_deal_check(const struct ddio_query *q, const struct ddio_query_deal *deal,
+		     uint32_t members, const char **why);
 /* Returns the member that gets a record: the @i-th of @n that are asked about. */
 uint32_t ddio_query_owner(const struct ddio_query_shape *shape, const struct ddio_query_deal *deal,
 			  uint32_t members, const uint8_t *span, uint64_t i, uint64_t n);
-/* Returns the hash of a number of the kind that a field of that type is: the same for numbers that are equal, and for all NaNs. */
-uint64_t ddio_query_hash(uint32_t type, union ddio_query_number v);
 
 /*
  * entry.c: numbers in as many bytes as they need
  */
 
-#define DDIO_QUERY_DELTA_MAX 10u
+#define QUERY_DELTA_MAX 10u
 
-/* Writes @v in 1 to DDIO_QUERY_DELTA_MAX bytes; returns how many. */
+/* Writes @v in 1 to QUERY_DELTA_MAX bytes; returns how many. */
 uint32_t ddio_query_delta_put(uint8_t *to, uint64_t v);
 /* Reads it; returns how many bytes it took, 0 if it is malformed. */
 uint32_t ddio_query_delta_get(const uint8_t *from, size_t len, uint64_t *v);
@@ -193,7 +190,7 @@ uint32_t ddio_query_delta_get(const uint8_t *from, size_t len, uint64_t *v);
 /*
  * pack.c
  */
-#define DDIO_QUERY_COLUMN_HEAD (1 + DDIO_QUERY_DELTA_MAX)
+#define DDIO_QUERY_COLUMN_HEAD (1 + QUERY_DELTA_MAX)
 
 /* Writes @n numbers, at least 1, of @len bytes, in DDIO_QUERY_COLUMN_HEAD + @n * @len bytes at most; returns how many. */
 size_t ddio_query_column_put(uint8_t *to, const uint64_t *v, uint32_t n, uint32_t len);

@@ -64,7 +64,7 @@ static bool better(uint32_t kind, uint32_t type, union ddio_query_number v,
 	return kind == DDIO_QUERY_MIN ? below(type, v, best) : below(type, best, v);
 }
 
-uint32_t ddio_query_bin(const struct ddio_query_reduce *r, uint32_t type, union ddio_query_number v)
+uint32_t query_bin(const struct ddio_query_reduce *r, uint32_t type, union ddio_query_number v)
 {
 	uint32_t lo = 0, hi = r->nbounds, mid;
 
@@ -99,7 +99,7 @@ static void acc_add(struct query_acc *acc, const struct ddio_query_reduce *r, ui
 			acc->sum += ddio_query_is_signed(type) ? (unsigned __int128)v.s : v.u;
 		break;
 	case DDIO_QUERY_HISTOGRAM:
-		acc->bin[ddio_query_bin(r, type, v)]++;
+		acc->bin[query_bin(r, type, v)]++;
 		break;
 	default:
 		acc_best(acc, r->kind, type, v);

@@ -103,8 +103,8 @@ static bool ascends(uint32_t type, union ddio_query_number a, union ddio_query_n
 	return ddio_query_is_signed(type) ? a.s < b.s : a.u < b.u;
 }
 
-int ddio_query_bounds_check(const struct ddio_query *q, const struct ddio_query_reduce *r,
-			    const char **why)
+int query_bounds_check(const struct ddio_query *q, const struct ddio_query_reduce *r,
+		       const char **why)
 {
 	uint32_t type = q->field[r->field].type, i;
 
@@ -129,7 +129,7 @@ static int reduce_check(const struct ddio_query *q, const struct ddio_query_redu
 		return wrong(
 			why, -EINVAL,
 			"a reduction is unknown, or of a field that there is not, or no number");
-	err = ddio_query_bounds_check(q, r, why);
+	err = query_bounds_check(q, r, why);
 	if (err)
 		return err;
 	if (r->nbounds > DDIO_QUERY_BOUNDS_MAX - *bounds)
@@ -276,7 +276,7 @@ int ddio_query_shape_dealt(const struct ddio_query *q, const struct ddio_query_d
 	if (!err)
 		err = outputs_check(q, shape, why);
 	if (!err && deal)
-		err = ddio_query_deal_check(q, deal, members, why);
+		err = query_deal_check(q, deal, members, why);
 	if (!err)
 		err = runs_make(shape, deal, why);
 	if (!err)

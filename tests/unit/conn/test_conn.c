@@ -428,6 +428,24 @@ static void test_unsummed(void)
 	free(iop[1].sink);
 }
 
+/* Within a machine there are none, unless they are wanted there, too. */
+static void test_near(void)
+{
+	struct ddio_conn_opts opts = { .near_unsummed = true };
+	struct conn_pair p;
+	int near;
+
+	for (near = 0; near < 2; near++) {
+		opts.near_unsummed = near;
+		pair_iop_opts = &opts;
+		pair_open(&p, NULL);
+		pair_iop_opts = NULL;
+		CU_ASSERT_EQUAL(!(ddio_conn_features(p.cp.conn) & DDIO_FEATURE_SUMS), near);
+		CU_ASSERT_EQUAL(ddio_conn_features(p.cp.conn), ddio_conn_features(p.iop.conn));
+		pair_end(&p);
+	}
+}
+
 /*
  * Over TCP, each end on a thread of its own
  */
@@ -757,6 +775,7 @@ static const struct ut_case traffic_cases[] = {
 	{ "an end in the middle", test_exit },
 	{ "a bit is turned", test_flips },
 	{ "no checksums", test_unsummed },
+	{ "no checksums within a machine", test_near },
 	{ NULL, NULL },
 };
 

@@ -120,7 +120,7 @@ static void move_pieces(const char *cluster, uint64_t flips)
 
 static void test_pieces(void)
 {
-	move_pieces(NULL, ut_rounds(10000));
+	move_pieces("wire_checksums = always\n", ut_rounds(10000));
 }
 
 /* Here it is the records that are not believed; test_env_tls turns more bits. */
@@ -214,7 +214,10 @@ static void read_back(struct cp_proc *p)
 
 static void test_collectives(void)
 {
-	const struct cp_params params = { .procs = MEMBERS, .keyed = true, .timeout_ms = 500 };
+	const struct cp_params params = { .procs = MEMBERS,
+					  .keyed = true,
+					  .timeout_ms = 500,
+					  .cluster = "wire_checksums = always\n" };
 	uint64_t n, rounds = ut_rounds(200), seen = 0;
 	struct cp_world w;
 	uint32_t i, k;

@@ -215,11 +215,11 @@ static const struct ddio_query_deal hash = { .struct_size = sizeof(hash),
 					     .kind = DDIO_QUERY_BY_HASH };
 
 /**
- * struct trouble - what one member does
+ * struct group_trouble - what one member does
  * @room: of the last member; @other: it asks something else; @at: when one dies
  * @reads: what the disks have read
  */
-struct trouble {
+struct group_trouble {
 	uint64_t room, at;
 	bool other;
 	uint64_t reads;
@@ -264,7 +264,7 @@ static struct ddio_file *numbers_write(struct cp_proc *p, struct ddio_group *g)
 static int ask_numbers(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f,
 		       const struct ddio_query *q, uint64_t room)
 {
-	struct trouble *t = p->w->arg;
+	struct group_trouble *t = p->w->arg;
 	struct ddio_query_result r = { .struct_size = sizeof(r),
 				       .records = UINT64_MAX,
 				       .room = room,
@@ -284,7 +284,7 @@ static int ask_numbers(struct cp_proc *p, struct ddio_group *g, struct ddio_file
 
 static void asks_or_fails(struct cp_proc *p)
 {
-	struct trouble *t = p->w->arg;
+	struct group_trouble *t = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = numbers_write(p, g);
 	bool last = p->rank == p->w->p.procs - 1;
@@ -302,7 +302,7 @@ static void asks_or_fails(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
-static void troubled(struct trouble *t, void (*fn)(struct cp_proc *p))
+static void troubled(struct group_trouble *t, void (*fn)(struct cp_proc *p))
 {
 	struct cp_world w;
 
@@ -318,7 +318,7 @@ static void troubled(struct trouble *t, void (*fn)(struct cp_proc *p))
 /* Each block is read once, whoever asks; every record is somebody's. */
 static void read_once(void)
 {
-	struct trouble t = { 0 };
+	struct group_trouble t = { 0 };
 
 	troubled(&t, asks_or_fails);
 	CU_ASSERT_EQUAL(t.ret[0] | t.ret[1] | t.ret[2] | t.ret[3], 0);
@@ -329,7 +329,7 @@ static void read_once(void)
 
 static void a_member_without_room(void)
 {
-	struct trouble t = { .room = 5 };
+	struct group_trouble t = { .room = 5 };
 
 	troubled(&t, asks_or_fails);
 	CU_ASSERT(t.ret[0] == -ERANGE && t.ret[1] == -ERANGE && t.ret[2] == -ERANGE &&
@@ -340,7 +340,7 @@ static void a_member_without_room(void)
 
 static void members_must_agree(void)
 {
-	struct trouble t = { .other = true };
+	struct group_trouble t = { .other = true };
 	int i;
 
 	troubled(&t, asks_or_fails);
@@ -352,7 +352,7 @@ static void members_must_agree(void)
 static void dies(void *arg)
 {
 	struct cp_proc *p = arg;
-	struct trouble *t = p->w->arg;
+	struct group_trouble *t = p->w->arg;
 
 	ddio_sim_sleep(p->env, t->at);
 	ddio_sim_orphan(p->env);
@@ -360,7 +360,7 @@ static void dies(void *arg)
 
 static void asks_or_dies(struct cp_proc *p)
 {
-	struct trouble *t = p->w->arg;
+	struct group_trouble *t = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = numbers_write(p, g);
 
@@ -378,7 +378,7 @@ static void a_member_dies(void)
 	uint64_t at;
 
 	for (at = CP_MS / 100; at < 1000 * CP_MS; at += at / 2) {
-		struct trouble t = { .at = at };
+		struct group_trouble t = { .at = at };
 		struct cp_world w;
 
 		cp_world_begin(&w, &(struct cp_params){ .procs = 4,

@@ -314,7 +314,7 @@ static void places(void)
 
 static void deltas(void)
 {
-	uint8_t buf[DDIO_QUERY_DELTA_MAX];
+	uint8_t buf[QUERY_DELTA_MAX];
 	uint64_t seed = 3, v, got;
 	uint32_t n, i;
 

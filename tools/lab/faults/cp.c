@@ -285,6 +285,46 @@ static void xfer_describe(struct faults_cp *cp, uint32_t k, struct ddio_transfer
 	report->struct_size = sizeof(*report);
 }
 
+/* Asks which cells of the file that was just read or written are not zeros: one process by itself, or all together. */
+static void cp_query(struct faults_cp *cp, uint32_t k)
+{
+	static const struct ddio_query_field field = { .type = DDIO_QUERY_U64 };
+	static const struct ddio_query_step step = { .op = DDIO_QUERY_NE };
+	static const struct ddio_query_deal hash = { .struct_size = sizeof(hash),
+						     .kind = DDIO_QUERY_BY_HASH };
+	static const uint32_t output[] = { 0 };
+	const struct ddio_query q = { .struct_size = sizeof(q),
+				      .record = FAULTS_CELL,
+				      .nfields = 1,
+				      .field = &field,
+				      .nsteps = 1,
+				      .where = &step,
+				      .noutput = 1,
+				      .output = output };
+	const struct faults_round *round = &cp->f->round;
+	uint32_t cells = cp->f->file[round->x[k].file].cells;
+	struct ddio_file *file = cp->file[round->x[k].file];
+	bool together = round->number % 2;
+	struct faults_found *found = &cp->found;
+	struct ddio_query_result r = { .struct_size = sizeof(r),
+				       .records = UINT64_MAX,
+				       .room = cells };
+
+	if (!cp->f->conf.queried || (!together && round->number / 2 % cp->f->conf.cps != cp->rank))
+		return;
+	found->index = r.index = malloc(cells * sizeof(*r.index));
+	found->buf = r.buf = malloc(cells * FAULTS_CELL);
+	if (!r.index || !r.buf)
+		abort();
+	if (together ? CALL(cp, "query_all", ddio_query_all(file, cp->group, &q, &hash, &r))
+		     : CALL(cp, "query", ddio_query(file, &q, &r)))
+		return;
+	found->there = true;
+	found->all = !together;
+	found->records = r.records;
+	found->n = together ? r.mine : r.matched;
+}
+
 static void cp_coll(struct faults_cp *cp)
 {
 	const struct faults_xfer *x = &cp->f->round.x[0];
@@ -302,6 +342,7 @@ static void cp_coll(struct faults_cp *cp)
 	if (cp->ncells[0] && !x->write[cp->rank] && !cp->call[cp->ncalls - 1].ret &&
 	    planted(cp, PLANT_BYTE))
 		cp->buf[0][cp->ncells[0] / 2] ^= 1ull << 20;
+	cp_query(cp, 0);
 }
 
 static void cp_pair(struct faults_cp *cp)

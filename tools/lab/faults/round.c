@@ -244,6 +244,41 @@ static void check_cut(struct faults *f, uint32_t k)
 			f->file[x->file].name, (unsigned long long)least, (unsigned long long)most);
 }
 
+/* Checks what a process was told of the cells that are not zeros, when it is known what the file may hold now. */
+static void check_found(struct faults *f, uint32_t rank, uint32_t k)
+{
+	const uint32_t index = f->round.x[k].file;
+	const struct faults_file *file = &f->file[index];
+	const struct faults_found *found = &f->cp[rank].found;
+	uint64_t i, cell, next = 0;
+	bool may = true;
+
+	for (i = 0; i <= found->n && may; i++) {
+		cell = i < found->n ? found->index[i] : found->records;
+		for (; found->all && next < cell && next < file->cells && may; next++)
+			may = faults_cell_may(file, index, (uint32_t)next, 0);
+		if (i < found->n && may)
+			may = cell >= next && cell < file->cells && found->buf[i] &&
+			      faults_cell_may(file, index, (uint32_t)cell, found->buf[i]);
+		next = cell + 1;
+	}
+	if (!may)
+		faults_violated(f, "cp%u is told of %s what cell %llu or one before it cannot hold",
+				rank, file->name, (unsigned long long)next - 1);
+}
+
+static void check_all_found(struct faults *f)
+{
+	uint32_t r;
+
+	/* All together is the second call of each. */
+	if (f->conf.queried && f->round.number % 2)
+		check_verdict(f, 1, "query_all");
+	for (r = 0; r < ncps(f); r++)
+		if (!f->cp[r].was_dead && f->cp[r].found.there)
+			check_found(f, r, 0);
+}
+
 static void end_coll(struct faults *f, uint32_t k)
 {
 	const struct faults_xfer *x = &f->round.x[k];
@@ -496,6 +531,8 @@ static void round_check(struct faults *f)
 	case OP_PAIR:
 		for (k = 0; k < f->round.nxfer; k++)
 			end_coll(f, k);
+		if (f->round.op == OP_COLL)
+			check_all_found(f);
 		break;
 	case OP_OWN:
 		end_own(f);
@@ -539,6 +576,9 @@ void faults_round_free(struct faults *f)
 			f->cp[r].buf[k] = NULL;
 			f->cp[r].ncells[k] = 0;
 		}
+		free(f->cp[r].found.index);
+		free(f->cp[r].found.buf);
+		memset(&f->cp[r].found, 0, sizeof(f->cp[r].found));
 		f->cp[r].ncalls = 0;
 	}
 }

@@ -125,6 +125,8 @@ struct faults_result {
  * @counted: groups have a counter; follows from the seed, too
  * @locked: processes lock bytes after transfers; follows from the seed, too
  * @spread: processes spread their descriptions, however short, but for one in four; follows from the seed, too
+ * @queried: after a collective transfer a process, or all together, ask which cells of the file are not zeros; follows from the
+ *	seed, too
  * @scrubbed: disks are scrubbed all the time; follows from the seed, too
  * @aimed: there are scenes (scene.c); follows from the seed, too
  * @streamed: disks take block lists, as kmod does; @satf: reads by DDs are served shortest access time first; both only
@@ -135,7 +137,7 @@ struct faults_conf {
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, small, lax, viewed, counted, locked, spread, scrubbed, aimed,
+	bool emulated, cscan, small, lax, viewed, counted, locked, spread, queried, scrubbed, aimed,
 		streamed, satf;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
@@ -286,6 +288,17 @@ struct faults_due {
 };
 
 /**
+ * struct faults_found - what a process was told of the cells that are not zeros
+ * @there: something was; @all: of all of them that the file has
+ * @records: cells that the file had; @n of them in @index and @buf
+ */
+struct faults_found {
+	bool there, all;
+	uint64_t records, n;
+	uint64_t *index, *buf;
+};
+
+/**
  * struct faults_cp - a compute process
  * @dead: it was killed; its successor is another program
  * @call: its calls in this round
@@ -313,6 +326,7 @@ struct faults_cp {
 	uint64_t *buf[2];
 	struct faults_view view[2];
 	uint64_t end_least[2], end_most[2];
+	struct faults_found found;
 	uint64_t size; /* as fstat says */
 	struct faults_due due[FAULTS_FILES];
 };

@@ -141,7 +141,8 @@ void session_conn_opts(struct ddio_session *s, struct ddio_conn_opts *opts)
 	opts->key = &s->key;
 	opts->cluster = s->conf->cluster;
 	opts->handshake_ns = s->timeout_ns;
-	opts->unsummed = !s->conf->wire_checksums;
+	opts->unsummed = s->conf->wire_checksums == DDIO_CONF_SUMS_NO;
+	opts->near_unsummed = s->conf->wire_checksums == DDIO_CONF_SUMS_YES;
 	opts->tls = s->tls;
 }
 

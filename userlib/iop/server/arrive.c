@@ -240,9 +240,11 @@ void server_accept(void *ctx, struct ddio_stream *stream)
 {
 	struct server *server = ctx;
 	struct reactor *reactor = &server->iop.reactors[0];
+	unsigned int sums = server->iop.conf->wire_checksums;
 	struct ddio_conn_opts opts = { .key = &server->iop.key,
 				       .cluster = server->iop.conf->cluster,
-				       .unsummed = !server->iop.conf->wire_checksums,
+				       .unsummed = sums == DDIO_CONF_SUMS_NO,
+				       .near_unsummed = sums == DDIO_CONF_SUMS_YES,
 				       .tls = server->tls };
 	struct server_client *sc = client_new(reactor);
 	int err = -ENOMEM;
