@@ -366,7 +366,7 @@ static void cost(void)
 {
 	struct cost c = cost_of(54);
 
-	CU_ASSERT(c.bytes * 100 < c.matched * 8 * 117 + 100 * 8192);
+	CU_ASSERT(c.bytes * 100 < c.matched * 8 * 120 + 100 * 8192);
 	CU_ASSERT(c.fields * 100 < c.matched * 8 * 104 + 100 * 8192);
 	c = cost_of(0);
 	CU_ASSERT(c.bytes * 100 < c.n * 8);
