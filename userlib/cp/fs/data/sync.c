@@ -287,7 +287,7 @@ static void habit_note(struct fsc_habit *h)
 	h->writes = 0;
 }
 
-void fsc_sync_expect(struct fsc_inode *inode)
+bool fsc_sync_expect(struct fsc_inode *inode)
 {
 	struct fsc_habit *h = &inode->habit;
 	struct sync_job *sj;
@@ -295,14 +295,15 @@ void fsc_sync_expect(struct fsc_inode *inode)
 	/* Only the table's reactor can keep the inode. */
 	if (++h->writes != h->usual || h->times < HABIT_TIMES || inode->syncing ||
 	    inode->r != &inode->fs->reactor[0])
-		return;
+		return false;
 	sj = fsc_job_new_quiet(inode->fs, sizeof(*sj));
 	if (!sj)
-		return;
+		return false;
 	inode->refs++;
 	sj->inode = inode;
 	sj->left = 1;
 	sync_disks(sj);
+	return true;
 }
 
 static void sync_run(struct fsc_job *job)
