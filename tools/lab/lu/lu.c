@@ -101,25 +101,27 @@ static int move_together(struct lu *lu, uint32_t first, uint32_t count, bool wri
 		     : ddio_read_all(lu->file, lu->group, &t);
 }
 
-/* Figure 3a: moves column by column. */
+/* Figure 3a: moves column by column, the next one when the one before is there. */
 static int move_alone(struct lu *lu, uint32_t first, uint32_t count, bool write)
 {
-	char *at = (char *)lu->own;
-	uint32_t col;
-	ssize_t n;
+	const struct lu_spec *s = lu->spec;
+	uint32_t own = own_columns(lu, first, count);
+	struct ddio_strided columns = {
+		.offset = (uint64_t)(first + own_first(lu, first)) * lu->column,
+		.len = lu->column,
+		.nlevels = own > 1,
+		.level = { { .count = own, .stride = (int64_t)(s->cps * lu->column) } },
+	};
+	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &columns };
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .part = &part,
+				   .buf = lu->own,
+				   .method = DDIO_METHOD_TC,
+				   .flags = s->xfer_flags | DDIO_XFER_IN_TURN };
 
-	for (col = own_first(lu, first); col < count; col += lu->spec->cps) {
-		uint64_t off = (uint64_t)(first + col) * lu->column;
-
-		n = write ? ddio_pwrite(lu->file, at, lu->column, off)
-			  : ddio_pread(lu->file, at, lu->column, off);
-		if (n < 0)
-			return (int)n;
-		if ((uint64_t)n != lu->column)
-			return -EIO;
-		at += lu->column;
-	}
-	return 0;
+	if (!own)
+		return 0;
+	return write ? ddio_write(lu->file, &t) : ddio_read(lu->file, &t);
 }
 
 static int move(struct lu *lu, uint32_t first, uint32_t count, bool write)

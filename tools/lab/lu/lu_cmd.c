@@ -17,7 +17,7 @@ struct lu_values {
 	uint64_t block, cache, disk_size, seed;
 	double flop_ns;
 	const char *method, *layout, *engine, *disk_options, *conf, *machine, *matrix, *result;
-	bool sim, fcfs, late_ahead, install, no_batch, csv, csv_header;
+	bool sim, fcfs, late_ahead, install, prompt, no_batch, csv, csv_header;
 };
 
 #define LU_AT(member) offsetof(struct lu_values, member)
@@ -53,6 +53,8 @@ static const struct ddio_opt lu_opts[] = {
 		 "read ahead once a read has ended, not along with it"),
 	DDIO_OPT("install", 0, OPT_FLAG, LU_AT(install), NULL,
 		 "caches read a block before part of it is written"),
+	DDIO_OPT("prompt", 0, OPT_FLAG, LU_AT(prompt), NULL,
+		 "in virtual time, each answer leaves before the next request is looked at"),
 	DDIO_OPT("no-batch", 0, OPT_FLAG, LU_AT(no_batch), NULL,
 		 "charge a Memput or Memget for each piece, one block at a time"),
 	DDIO_OPT("matrix", 0, OPT_TEXT, LU_AT(matrix), "FILE",
@@ -174,6 +176,7 @@ static int lu_sim(const struct lu_values *v, struct lu_job *job)
 				     .cps = v->cps,
 				     .machine = v->machine,
 				     .network = "torus",
+				     .prompt = v->prompt,
 				     .seed = v->seed };
 	struct sim_world *world;
 	char text[600];
