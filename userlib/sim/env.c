@@ -165,6 +165,9 @@ static void sim_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)
 	const struct ddio_sim_cost *cost = &proc->sim->machine->cost[work];
 	uint64_t ps = proc->left_ps + n * cost->unit_ps;
 
+	/* What is answered from a cache goes with the answer. */
+	if (work == DDIO_WORK_MEMPUT || work == DDIO_WORK_CACHE)
+		proc->put = work == DDIO_WORK_MEMPUT ? n : 0;
 	proc->charged[work] += n;
 	proc->left_ps = ps % 1000;
 	sim_work(proc, cost->call_ns + ps / 1000);

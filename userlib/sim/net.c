@@ -18,6 +18,7 @@
 enum { EAST, WEST, SOUTH, NORTH, INJECT, EJECT, LINKS };
 
 #define NS 1000000000ULL
+#define PUT_HEADER 16u /* bytes that each Memput has beside its data: assumed */
 
 const struct ddio_sim_net ddio_sim_net_1994 = {
 	.kind = DDIO_SIM_NET_TORUS,
@@ -231,8 +232,8 @@ static uint64_t torus_arrival(struct sim_net *net, uint32_t from, uint32_t to, u
 	return start + took;
 }
 
-uint64_t sim_net_arrival(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len,
-			 uint64_t when)
+static uint64_t net_arrival(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len,
+			    uint64_t when)
 {
 	net->stats.messages++;
 	net->stats.bytes += len;
@@ -246,4 +247,16 @@ uint64_t sim_net_arrival(struct sim_net *net, uint32_t from, uint32_t to, uint64
 	default:
 		return when + transfer_ns(net, len);
 	}
+}
+
+uint64_t sim_net_puts(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len, uint64_t put,
+		      uint64_t when)
+{
+	uint64_t n = put ? len / put : 1, i, arrived = when;
+
+	if (n <= 1 || net->model.kind == DDIO_SIM_NET_IDEAL)
+		return net_arrival(net, from, to, len, when);
+	for (i = 0; i < n; i++)
+		arrived = net_arrival(net, from, to, put + PUT_HEADER, when);
+	return arrived;
 }

@@ -53,6 +53,7 @@ struct sim_cpu {
  * @sent: bytes sent since @how was set
  * @charged: by kind of work
  * @left_ps: the part of charges below a nanosecond
+ * @put: bytes of its last Memput
  * @dead: killed
  * @cut: without network
  */
@@ -78,6 +79,7 @@ struct sim_proc {
 	uint64_t sent;
 	uint64_t charged[SIM_WORKS];
 	uint64_t left_ps;
+	uint64_t put;
 	bool dead;
 	bool cut;
 };
@@ -229,9 +231,12 @@ void sim_boxes_free(struct ddio_sim *sim);
 
 /* net.c */
 void sim_net_fini(struct sim_net *net);
-/* Returns when @len bytes that leave @from at @when have arrived at @to. */
-uint64_t sim_net_arrival(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len,
-			 uint64_t when);
+/*
+ * Returns when @len bytes that leave @from at @when have arrived at @to: as Memputs of @put bytes each, one after the
+ * other, or with 0 as one message.
+ */
+uint64_t sim_net_puts(struct sim_net *net, uint32_t from, uint32_t to, uint64_t len, uint64_t put,
+		      uint64_t when);
 
 /* co.c: coroutines and gates */
 void sim_gate_open(struct ddio_env *env, struct ddio_gate *gate);

@@ -23,6 +23,7 @@
  * @to: that end
  * @depart: leaves the sender
  * @from: node of the sender
+ * @put: bytes of each Memput in it; 0: it has none
  * @extra: added by the sender's link to the network's time
  * @when: of arrival; NEVER: has not left, or is stalled
  * @end: the end of the stream
@@ -36,6 +37,7 @@ struct segment {
 	struct sim_stream *to;
 	struct ddio_timer depart;
 	uint32_t from;
+	uint64_t put;
 	uint64_t extra;
 	uint64_t when;
 	bool end;
@@ -158,7 +160,7 @@ static void segment_departs(void *arg)
 
 	if (seg->stalled)
 		return;
-	when = sim_net_arrival(&to->sim->net, seg->from, to->node, seg->len, to->sim->now);
+	when = sim_net_puts(&to->sim->net, seg->from, to->node, seg->len, seg->put, to->sim->now);
 	when += seg->extra;
 	if (when < to->last)
 		when = to->last;
@@ -203,6 +205,7 @@ static int stream_send(struct sim_stream *s, const struct iovec *iov, size_t len
 		return -ENOMEM;
 	seg->to = s->peer;
 	seg->from = s->node;
+	seg->put = s->proc->put;
 	seg->extra = how->latency_ns;
 	if (how->jitter_ns)
 		seg->extra += sim_random(s->sim) % (how->jitter_ns + 1);

@@ -342,6 +342,48 @@ static void test_torus_contention(void)
 	CU_ASSERT_EQUAL(came[1], 10 * US + 60);
 }
 
+/* How long 2000 bytes take to a neighbour after Memputs of @put bytes, and perhaps a look-up in a cache. */
+static uint64_t travel_put(uint64_t put, bool cached, uint64_t *messages)
+{
+	struct ddio_sim *sim = ddio_sim_new(1);
+	struct ddio_sim_net_stats before, after;
+	struct wire_end a = { 0 }, b = { 0 };
+	uint64_t t;
+
+	CU_ASSERT_EQUAL(ddio_sim_set_net(sim, &ddio_sim_net_1994), 0);
+	a.env = ddio_sim_env(sim, "n");
+	b.env = ddio_sim_env(sim, "n");
+	pair_open(sim, &a, &b, "127.0.0.1:1");
+	ddio_env_charge(a.env, DDIO_WORK_MEMPUT, put);
+	if (cached)
+		ddio_env_charge(a.env, DDIO_WORK_CACHE, 1);
+	ddio_sim_net_stats(sim, &before);
+	t = ddio_env_now(a.env);
+	pair_send(&a, &b, 2000);
+	ddio_sim_run_for(sim, 1000 * US);
+	ddio_sim_net_stats(sim, &after);
+	*messages = after.messages - before.messages;
+	CU_ASSERT_EQUAL(b.got, b.expected);
+	pair_close(&a, &b);
+	ddio_sim_free(sim);
+	return b.last - t;
+}
+
+/* Each Memput takes its data, 16 bytes more, and its way: 120 and 40 ns for 8 bytes. */
+static void test_torus_puts(void)
+{
+	uint64_t n;
+
+	CU_ASSERT_EQUAL(travel_put(8, false, &n), 250 * 160);
+	CU_ASSERT_EQUAL(n, 250);
+	CU_ASSERT_EQUAL(travel_put(1000, false, &n), 2 * (1016 * 5 + 40));
+	CU_ASSERT_EQUAL(n, 2);
+	CU_ASSERT_EQUAL(travel_put(2000, false, &n), 10 * US + 40);
+	CU_ASSERT_EQUAL(n, 1);
+	CU_ASSERT_EQUAL(travel_put(8, true, &n), 10 * US + 40);
+	CU_ASSERT_EQUAL(n, 1);
+}
+
 /* What a handler sends after it has worked leaves afterwards, and what is sent earlier goes first. */
 struct sender {
 	struct wire_end from, to;
@@ -575,6 +617,7 @@ static const struct ut_case net_tests[] = {
 	{ "torus: distances", test_torus_distance },
 	{ "other networks", test_other_networks },
 	{ "torus: contention", test_torus_contention },
+	{ "torus: single Memputs", test_torus_puts },
 	{ "work before sending", test_leaving },
 	{ "refused", test_refused },
 	{ 0 },
