@@ -74,6 +74,13 @@ check "contiguous: reads of all patterns" within 31.4 33.8 < <(sim -p ra,rn,rb,r
 # The exchange of two-phase I/O pays for its 8-byte pieces, 5.2 us each, on all processes at once.
 check "two-phase I/O pays for pieces" within 10 14.1 < <(sim -p rc,wc -r 8 -m 2p)
 
+# Each process by itself: every byte of its share, of all patterns, and nothing from beyond the group.
+check "alone: every byte" "$ddio" sim --quiet --alone -p all -s 1M -m tc,dds
+check "alone: chunks in turn" "$ddio" sim --quiet --alone --calls -p rc,wcc -r 8192 -s 1M -m tc
+fails "alone: two-phase I/O" "--alone takes" "$ddio" sim --alone -m 2p
+# All wait for the one that comes last, by up to 0.1 s; 10 MB take 0.32 s.
+check "late processes: DDs" within 23 28 < <(sim -p rb -r 8192 -m dds --skew 100000)
+
 # Sixteen disks behind one bus of 10 MB/s, whatever was read before: caches are dropped on all of them.
 check "one bus bounds its disks: TC, DDs" within 8 9.54 < <(sim -i 1 -d 16 --shared-bus -p rn,rb,rc -r 8192 -m tc,dds)
 

@@ -124,5 +124,8 @@ seeds build 1 1000
 # The power of single nodes and of all, in any order, and nothing else.
 seeds build 20001 200 --power
 seeds build/asan 10001 150
+# Names and files of mounts.
+seeds build 30001 150 --mounts
+seeds build/asan 40001 20 --mounts
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -77,8 +77,8 @@ tocs() { # TOCS 1997, Figures 4 to 7 and Table III; the text gives the cache twi
 	draw tocs "TOCS 1997, Figures 4 to 7, MB/s"
 }
 
-# TR95-251: the report's file system; a block that is written in part is read first.
-lu() { # Figure 10
+# TR95-251: the report's file system and the client of all tables; a block that is written in part is read first.
+lu() { # Figure 10, and the figures that are drawn from its data
 	local layout slab block fs rest l m
 	{
 		"$ddio" lu --sim --csv-header
@@ -86,7 +86,7 @@ lu() { # Figure 10
 			case $layout in contig) l=contiguous ;; random) l=random-blocks ;; *) continue ;; esac
 			m=tc
 			[ "$fs" = DD ] && m=dds
-			"$ddio" lu --sim --csv --fcfs --late-ahead --no-batch --install --layout $l --slab "$slab" \
+			"$ddio" lu --sim --csv --prompt --fcfs --late-ahead --no-batch --install --layout $l --slab "$slab" \
 				--block-size "$block" --method $m
 		done <$here/figure10.csv
 	} >"$out/lu.csv"
@@ -96,6 +96,12 @@ lu() { # Figure 10
 		awk -f $here/lu.awk $here/figure10.csv "$out/lu.csv"
 	} >"$out/lu.txt"
 	tail -n 4 "$out/lu.txt" | sed 's/^/lu: /'
+	{
+		grep '^#' "$out/lu.csv" | sed 's/^# //'
+		echo
+		awk -f $here/lu_figures.awk $here/figure10.csv "$out/lu.csv"
+	} >"$out/lu-figures.txt"
+	tail -n 2 "$out/lu-figures.txt" | sed 's/^/lu-figures: /'
 	gnuplot -e "txt='$out/lu.txt'; base='$out/lu'" $here/lu.gp
 }
 
@@ -178,6 +184,26 @@ sweeps() {
 	vary buffers "${settings[@]}"
 	settings=(16:'--layouts contiguous,random-tracks,random-blocks --methods tc,dds')
 	vary tracks "${settings[@]}"
+}
+
+# TOCS, section 3: requests of single processes in place of a collective one, and processes that do not come at once.
+# The columns are the most microseconds by which a process is late.
+alone() {
+	local mode late flag
+	{
+		tocs97 -p rn -r 8192 -m dds | grep '^#'
+		echo "mode,late,layout,pattern,record,method,mbps"
+		for mode in together alone; do
+			flag=
+			[ $mode = together ] || flag=--alone
+			for late in 0 10000 100000 1000000; do
+				tocs97 --patterns rb,rc,rbb,rcc,wc --records 8,8192 --methods tc,dds --skew $late $flag |
+					awk -F, -v m=$mode -v l=$late '!/^[#l]/ { print m "," l "," $1 "," $2 "," $3 "," $4 "," $6 }'
+			done
+		done
+	} >"$out/alone.csv"
+	awk -f $here/alone.awk "$out/alone.csv" >"$out/alone.txt"
+	echo "alone: $out/alone.txt"
 }
 
 # Kotz and Cai 1995: what all patterns leave of the I/O processors' CPUs, in the runs of Table 4.
@@ -296,7 +322,7 @@ statements() {
 	tail -n 1 "$out/statements.txt" | sed 's/^/statements: /'
 }
 
-all='tables tocs sensitivity figures94 sweeps statements lu ionode tried fixes scale shares'
+all='tables tocs sensitivity figures94 sweeps statements lu alone ionode tried fixes scale shares'
 # shellcheck disable=SC2048
 for what in ${*:-$all}; do
 	case " $all " in

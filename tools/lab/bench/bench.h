@@ -49,10 +49,15 @@ uint64_t bench_cover(const uint32_t *records, uint32_t n, uint64_t bytes);
 typedef void (*bench_share_fn)(void *arg, uint64_t file_off, uint64_t share_off, uint64_t len);
 void bench_share(const struct ddio_array *array, uint32_t rank, bench_share_fn fn, void *arg);
 
+/* Describes a process's share by itself, for a transfer without a group.  Return: bytes in it; 0: it has none. */
+uint64_t bench_strided(const struct ddio_array *array, uint32_t rank, struct ddio_strided *strided);
+
 /**
  * struct bench_spec - the experiment, read-only once it runs
  * @reference: the file's contents at first, in shared memory; @size: its length; the arrays are the
  *	@cover bytes from @offset on
+ * @alone: each process makes a transfer of its own, and the last to end ends the time
+ * @skew_ns: before a measured transfer each process computes for at most this long, drawn from the seed
  */
 struct bench_spec {
 	const char *conf;
@@ -67,7 +72,8 @@ struct bench_spec {
 	uint64_t block;
 	uint64_t size, offset, cover;
 	uint64_t seed;
-	bool verify, paper, progress, calls;
+	uint64_t skew_ns;
+	bool verify, paper, progress, calls, alone;
 	const uint8_t *reference;
 	const char *engine, *engine_options;
 	const char *cache_text;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/rand.h"
 #include "bench.h"
 #include "tools/trace/trace.h"
 
@@ -106,22 +107,53 @@ static int room(struct cp *cp, uint64_t bytes)
 	return 0;
 }
 
+static struct ddio_transfer transfer(const struct cp *cp, const struct ddio_part *part,
+				     uint32_t method, struct ddio_report *report)
+{
+	bool in_turn = method == DDIO_METHOD_TC && cp->spec->calls;
+
+	return (struct ddio_transfer){ .struct_size = sizeof(struct ddio_transfer),
+				       .part = part,
+				       .buf = cp->buf,
+				       .method = method,
+				       .flags = cp->spec->xfer_flags |
+						(in_turn ? DDIO_XFER_IN_TURN : 0),
+				       .outstanding = cp->spec->outstanding,
+				       .report = report };
+}
+
 static int move(struct cp *cp, const struct ddio_array *a, bool write, uint32_t method,
 		struct ddio_report *report)
 {
 	struct ddio_part part = { .kind = DDIO_PART_ARRAY, .n = 1, .array = a };
-	struct ddio_transfer t = { .struct_size = sizeof(t),
-				   .part = &part,
-				   .buf = cp->buf,
-				   .method = method,
-				   .flags = cp->spec->xfer_flags,
-				   .outstanding = cp->spec->outstanding,
-				   .report = report };
+	struct ddio_transfer t = transfer(cp, &part, method, report);
 
-	if (method == DDIO_METHOD_TC && cp->spec->calls)
-		t.flags |= DDIO_XFER_IN_TURN;
 	return write ? ddio_write_all(cp->file, cp->group, &t)
 		     : ddio_read_all(cp->file, cp->group, &t);
+}
+
+/* The process's share by itself: no other process hears of it, until all have theirs. */
+static int move_alone(struct cp *cp, const struct ddio_array *a, bool write, uint32_t method,
+		      struct ddio_report *report)
+{
+	struct ddio_strided strided;
+	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &strided };
+	struct ddio_transfer t = transfer(cp, &part, method, report);
+	int err = 0;
+
+	if (bench_strided(a, cp->rank, &strided))
+		err = write ? ddio_write(cp->file, &t) : ddio_read(cp->file, &t);
+	return err ? err : ddio_group_barrier(cp->group);
+}
+
+/* Lets the process come late, by an amount that the seed, the process and the number of the run draw. */
+static void come_late(const struct cp *cp)
+{
+	const struct bench_spec *s = cp->spec;
+	uint64_t draw = ddio_rand_mix(s->seed << 32 ^ cp->sh->done << 16 ^ cp->rank);
+
+	if (s->skew_ns && cp->world->compute)
+		cp->world->compute(cp->world->arg, draw % (s->skew_ns + 1));
 }
 
 /*
@@ -154,7 +186,8 @@ static int timed(struct cp *cp, const struct ddio_array *a, bool write, uint32_t
 	run->report.struct_size = sizeof(run->report);
 	if (!cp->rank && cp->world->watch)
 		cp->world->watch(cp->world->arg, true, run);
-	err = move(cp, a, write, method, &run->report);
+	come_late(cp);
+	err = (cp->spec->alone ? move_alone : move)(cp, a, write, method, &run->report);
 	if (err)
 		return err;
 	if (!cp->rank && (method == DDIO_METHOD_TC || method == DDIO_METHOD_2P))

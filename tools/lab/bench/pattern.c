@@ -189,3 +189,45 @@ void bench_share(const struct ddio_array *a, uint32_t rank, bench_share_fn fn, v
 		share += bench_row(a, &a->dim[1], rank % a->dim[1].procs,
 				   bench_index(&a->dim[0], c0, i) * a->dim[1].size, share, fn, arg);
 }
+
+/* Adds a level around what is described already. */
+static void level_add(struct ddio_strided *s, uint64_t n, uint64_t stride)
+{
+	if (n == 1)
+		return;
+	if (!s->nlevels && stride == s->len) {
+		s->len *= n;
+		return;
+	}
+	memmove(s->level + 1, s->level, s->nlevels * sizeof(s->level[0]));
+	s->level[0] = (struct ddio_level){ .count = n, .stride = (int64_t)stride };
+	s->nlevels++;
+}
+
+uint64_t bench_strided(const struct ddio_array *a, uint32_t rank, struct ddio_strided *s)
+{
+	uint64_t at = 0, bytes = a->elem_size, row = a->elem_size, n, c;
+	uint32_t d;
+
+	*s = (struct ddio_strided){ .len = a->elem_size };
+	for (d = a->ndims; d--; row *= a->dim[d].size) {
+		const struct ddio_dim *dim = &a->dim[d];
+		bool cyclic = dim->dist == DDIO_CYCLIC;
+
+		/* All of a dimension that nobody shares belongs to every one of the others' coordinates. */
+		c = dim->dist == DDIO_ALL ? 0 : rank % dim->procs;
+		if (dim->dist != DDIO_ALL)
+			rank /= dim->procs;
+		n = bench_count(dim, c);
+		bytes *= n;
+		if (!n)
+			break;
+		at += bench_index(dim, c, 0) * row;
+		level_add(s, n, row * (cyclic ? dim->procs : 1));
+	}
+	/* A rank beyond the grid has nothing. */
+	if (a->dim[0].dist != DDIO_ALL && rank)
+		bytes = 0;
+	s->offset = a->file_offset + at;
+	return bytes;
+}

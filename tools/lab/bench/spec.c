@@ -296,6 +296,19 @@ static int check_values(const struct bench_values *v, uint32_t max_cps)
 	return -EINVAL;
 }
 
+/* Two-phase I/O is nothing without a group. */
+static int check_alone(const struct bench_spec *s)
+{
+	uint32_t i;
+
+	for (i = 0; s->alone && i < s->nmethods; i++)
+		if (s->methods[i] == DDIO_METHOD_2P) {
+			cmd_fail("bench", 0, "--alone takes the methods tc, dd and dds");
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int parse_lists(const struct bench_values *v, struct bench_spec *s)
 {
 	int err = each_word(v->patterns, pattern_word, s);
@@ -310,7 +323,7 @@ static int parse_lists(const struct bench_values *v, struct bench_spec *s)
 		cmd_fail("bench", 0, "there is nothing to measure: a list is empty");
 		err = -EINVAL;
 	}
-	return err;
+	return err ? err : check_alone(s);
 }
 
 int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec *s)
@@ -335,6 +348,7 @@ int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec 
 	if (v->rotate)
 		s->xfer_flags |= DDIO_XFER_ROTATE;
 	s->calls = v->calls;
+	s->alone = v->alone;
 	if (v->satf)
 		s->xfer_flags |= DDIO_XFER_SATF;
 	if (v->no_batch)

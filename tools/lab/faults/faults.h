@@ -16,6 +16,7 @@
  *   fate.c      what breaks, and when it is mended
  *   loss.c      what a loss means to the model
  *   model.c     the model
+ *   mount*.c    processes with mounts instead; see mounts.h
  *   world.c     the cluster; the one file that sees the library's private parts
  *   copy.c      copies an I/O processor's records
  *   say.c       messages

@@ -66,6 +66,7 @@ static struct faults_spec spec_of(const struct faults_many *many, int plant, uin
 				     .plant = plant,
 				     .rounds = many->rounds,
 				     .power = many->power,
+				     .mounts = many->mounts,
 				     .verbose = many->verbose };
 }
 

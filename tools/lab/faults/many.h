@@ -11,6 +11,7 @@
  * @seed: the first; @seeds: how many
  * @plant: name or NULL
  * @power: only the power breaks
+ * @mounts: processes have mounts
  * @first: ends at the first seed that fails
  * @minimize: looks for the shortest schedule of one seed
  */
@@ -18,7 +19,7 @@ struct faults_many {
 	uint64_t seed;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
-	bool power, verbose, first, minimize;
+	bool power, mounts, verbose, first, minimize;
 };
 
 /* Runs the seeds and prints the results.  Return: an exit code. */

@@ -66,6 +66,7 @@ struct faults_skip {
  * @plant: the bug to plant
  * @rounds: number of rounds; 0: chosen by the seed
  * @power: nothing breaks but the power, of one I/O processor or of all
+ * @mounts: the processes have mounts
  * @verbose: print what happens, and the processes' logs, on standard error
  * @story: print what happens, in words, on standard output
  * @skip: what is left out, or NULL
@@ -74,7 +75,7 @@ struct faults_spec {
 	uint64_t seed;
 	enum faults_plant plant;
 	uint32_t rounds;
-	bool power;
+	bool power, mounts;
 	bool verbose, story;
 	const struct faults_skip *skip;
 };
@@ -352,11 +353,13 @@ struct faults_scene {
 };
 
 struct faults_world;
+struct mounts;
 
 /**
  * struct faults - one run
  * @now: the world's time, for messages; NULL before there is a world
  * @losses: how often each disk may have lost what was not flushed
+ * @stops: how often an I/O processor was stopped in order
  * @forgot: a flush has failed on some disk
  * @cp_faults: how often members of a group may have lost each other
  */
@@ -366,6 +369,7 @@ struct faults {
 	struct faults_result *result;
 	uint64_t rng, fate_rng;
 	struct faults_world *world;
+	struct mounts *mounts; /* mounts.h; NULL: there are none */
 	uint64_t (*now)(const struct faults *f);
 	struct faults_cp cp[FAULTS_CPS];
 	struct faults_file file[FAULTS_FILES];
@@ -375,7 +379,7 @@ struct faults {
 	const struct faults_cp *inside; /* has the lock that excludes all others */
 	bool formed, reform, paused, orphaned, healed, planted, forgot;
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
-	uint32_t ns_losses, ns_losses_before;
+	uint32_t ns_losses, ns_losses_before, stops;
 	bool shaky[FAULTS_DISKS], records_bad[FAULTS_IOPS];
 	struct faults_scene scene;
 	uint32_t power_lose; /* see faults_fate_power_in() */
@@ -491,6 +495,7 @@ struct faults_script {
 int faults_world_run(struct faults *f, const struct faults_script *script);
 void faults_world_free(struct faults *f);
 uint64_t faults_now(const struct faults *f);
+struct ddio_env *faults_env(const struct faults_cp *cp);
 int faults_connect(struct faults_cp *cp);
 void faults_sleep(struct faults_cp *cp, uint64_t ns);
 /* Calls @fn after @ns; there is one timer for each @slot. */

@@ -37,6 +37,7 @@ struct daemon {
 	struct ddio_iop *iop;
 	struct ddio_post stop;
 	uint32_t node;
+	char machine[16]; /* which run of it */
 	bool orphan, stopped;
 };
 
@@ -77,7 +78,7 @@ struct faults_world {
 	struct disk_slot disk[FAULTS_DISKS];
 	const struct faults_script *script;
 	struct ddio_gate *gate;
-	uint32_t deaths;
+	uint32_t deaths, runs[FAULTS_IOPS];
 };
 
 uint64_t faults_now(const struct faults *f)
@@ -250,6 +251,10 @@ int faults_iop_start(struct faults *f, uint32_t iop, char *err, size_t err_len)
 		return -EBUSY;
 	}
 	d->node = iop;
+	/* Mounts are told when a machine was down; the others hear of each death. */
+	if (f->mounts)
+		snprintf(d->machine, sizeof(d->machine), "run%u", w->runs[iop]);
+	opts.machine = f->mounts ? d->machine : NULL;
 	d->nenvs = ddio_iop_reactors(w->conf, iop, f->conf.reactors);
 	for (k = 0; k < d->nenvs; k++) {
 		d->env[k] = world_env(f, "io", iop);
@@ -319,6 +324,7 @@ void faults_iop_crash(struct faults *f, uint32_t iop, uint32_t lose)
 	uint32_t k;
 
 	f->world->daemon[iop] = NULL;
+	f->world->runs[iop] += lose > 0;
 	for (k = 0; k < f->conf.disks; k++) {
 		if (f->conf.node[k] != iop)
 			continue;
@@ -427,6 +433,11 @@ static void program_main(void *arg)
 	f->world->script->end(cp);
 	if (cp->dead && program_begin(f, cp->rank))
 		abort();
+}
+
+struct ddio_env *faults_env(const struct faults_cp *cp)
+{
+	return cp->f->world->program[cp->rank]->env;
 }
 
 int faults_connect(struct faults_cp *cp)

@@ -15,8 +15,8 @@
 struct sim_values {
 	struct bench_values bench;
 	const char *machine, *network, *costs;
-	uint32_t columns, rows, jitter_us;
-	bool verbose, stats, watch, prompt, phases, faults, power, first, minimize;
+	uint32_t columns, rows, jitter_us, skew_us;
+	bool verbose, stats, watch, prompt, phases, faults, power, mounts, first, minimize;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
 };
@@ -40,6 +40,8 @@ static const struct ddio_opt sim_opts[] = {
 		 "emulated disks begin at angles of their own, by the seed"),
 	DDIO_OPT("jitter", 0, OPT_U32, SIM_AT(jitter_us), "US",
 		 "at most this is added at random to each message's time (0)"),
+	DDIO_OPT("skew", 0, OPT_U32, SIM_AT(skew_us), "US",
+		 "each process comes to a measured transfer late, by at most this, at random (0)"),
 	DDIO_OPT("cpu-left", 0, OPT_FLAG, SIM_AT(watch), NULL,
 		 "print in CSV how much CPU time I/O leaves to a computation"),
 	DDIO_OPT("stats", 0, OPT_FLAG, SIM_AT(stats), NULL,
@@ -56,6 +58,8 @@ static const struct ddio_opt sim_opts[] = {
 		 "with --faults: a bug that must be found: flush, byte, verdict, hang"),
 	DDIO_OPT("power", 0, OPT_FLAG, SIM_AT(power), NULL,
 		 "with --faults: nothing breaks but the power, of one node or of all"),
+	DDIO_OPT("mounts", 0, OPT_FLAG, SIM_AT(mounts), NULL,
+		 "with --faults: processes have mounts, and the model knows names"),
 	DDIO_OPT("first", 0, OPT_FLAG, SIM_AT(first), NULL,
 		 "with --faults: end at the first seed that fails"),
 	DDIO_OPT("minimize", 0, OPT_FLAG, SIM_AT(minimize), NULL,
@@ -162,6 +166,7 @@ static int sim_all(struct sim_values *v)
 
 	if (err)
 		return err;
+	spec.skew_ns = v->skew_us * 1000ull;
 	sh = bench_shared_new(&spec);
 	if (!sh) {
 		cmd_fail("sim", 0, "too many runs: at most %d", BENCH_MAX_RUNS);
@@ -192,6 +197,7 @@ int cmd_sim(int argc, char **argv)
 							  .rounds = v.rounds,
 							  .plant = v.plant,
 							  .power = v.power,
+							  .mounts = v.mounts,
 							  .first = v.first,
 							  .minimize = v.minimize,
 							  .verbose = v.verbose });

@@ -91,7 +91,7 @@ static void fs_free(struct ddio_fs *fs)
 }
 
 /**
- * struct fsc_beginning - fsc_new() waits for the first attach
+ * struct fsc_beginning - ddio_fsc_new() waits for the first attach
  * @error: how that went
  */
 struct fsc_beginning {
@@ -223,7 +223,7 @@ int ddio_fs_open(const struct ddio_fs_opts *opts, struct ddio_fs **fs, char *err
 			goto disconnect;
 		}
 	}
-	ret = fsc_new(sessions, n, opts, fs, err, err_len);
+	ret = ddio_fsc_new(sessions, n, opts, fs, err, err_len);
 	if (ret)
 		goto disconnect;
 	return 0;
@@ -343,8 +343,8 @@ static void fsc_end(struct ddio_fs *fs)
 	fs_free(fs);
 }
 
-int fsc_new(struct ddio_session **sessions, uint32_t n, const struct ddio_fs_opts *opts,
-	    struct ddio_fs **result, char *err, size_t err_len)
+int ddio_fsc_new(struct ddio_session **sessions, uint32_t n, const struct ddio_fs_opts *opts,
+		 struct ddio_fs **result, char *err, size_t err_len)
 {
 	struct ddio_fs *fs = fs_make(sessions, n, opts);
 	int ret;

@@ -134,7 +134,7 @@ static inline void fs_names_lost(void *arg)
 	mount->names_lost++;
 }
 
-/* Returns the result of fsc_new(). */
+/* Returns the result of ddio_fsc_new(). */
 static inline int fs_mount_try(struct fs_world *w, uint32_t m, uint32_t flags, char *err,
 			       size_t len)
 {
@@ -153,7 +153,7 @@ static inline int fs_mount_try(struct fs_world *w, uint32_t m, uint32_t flags, c
 		CU_ASSERT_EQUAL_FATAL(
 			ddio_session_new_env(mount->env[i], w->conf, NULL, &mount->session[i]), 0);
 	}
-	ret = fsc_new(mount->session, FS_REACTORS, &opts, &mount->fs, err, len);
+	ret = ddio_fsc_new(mount->session, FS_REACTORS, &opts, &mount->fs, err, len);
 	if (ret) {
 		for (i = 0; i < FS_REACTORS; i++)
 			ddio_disconnect(mount->session[i]);

@@ -75,7 +75,7 @@ struct fsc_reactor {
  * @lock_waits: struct lock_job.waiting: requests for locks that wait for their turn; reactor 0
  * @lock_id: numbers requests for locks
  * @reader: numbers open files for read-ahead
- * @beginning: what fsc_new() waits for
+ * @beginning: what ddio_fsc_new() waits for
  * @gone, @gone_post: @holds has come to 0
  */
 struct ddio_fs {

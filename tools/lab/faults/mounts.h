@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ddio sim --faults --mounts: processes with a mount each, which make, rename, exchange and remove files in two directories,
+ * append to them, read, lock and sync.
+ *
+ *   mounts.c      the phases of a run, and what the processes do by the seed
+ *   mount_call.c  calls of a mount; sees the library's private parts
+ *   mount_name.c  what names may be there, and what a sync must say
+ *   mount_data.c  what files may hold
+ *
+ * Each name has one owner, who knows what it must be; the others look.
+ */
+#ifndef TOOLS_FAULTS_MOUNTS_H
+#define TOOLS_FAULTS_MOUNTS_H
+
+#include <ddio/fs.h>
+#include "env/env.h"
+#include "run.h"
+
+#define MOUNT_DIRS 2
+#define MOUNT_NAMES 3 /* of each process in each directory */
+#define MOUNT_SLOTS (MOUNT_DIRS * MOUNT_NAMES)
+#define MOUNT_PAST 48  /* states of names between two syncs */
+#define MOUNT_FILES 64 /* known to a process at a time */
+#define MOUNT_WORDS 600
+
+/* The numbers of the files that have a process's names; 0: none has. */
+struct mount_state {
+	uint64_t ino[MOUNT_SLOTS];
+};
+
+/* What a call does to names. */
+enum mount_what { MOUNT_MAKE, MOUNT_UNLINK, MOUNT_RENAME, MOUNT_EXCHANGE };
+
+struct mount_op {
+	enum mount_what what;
+	uint32_t from, to; /* slots */
+	uint64_t ino;	   /* MOUNT_MAKE: of the new file; 0: not known */
+};
+
+/**
+ * struct mount_file - a file and what must be in it
+ * @n: words that were written; @hard: of these, so many are durable
+ * @losses: of I/O processors, when the model was last certain; see mount_losses()
+ * @stops: of I/O processors, when it was last synced
+ * @unsure: a loss came in the midst of an append
+ * @anew: opened after a loss, which was perhaps told to an earlier opening
+ */
+struct mount_file {
+	uint64_t ino;
+	struct ddio_fs_file *open;
+	uint32_t serial, n, hard, losses, stops;
+	bool unsure, anew;
+	uint64_t word[MOUNT_WORDS];
+};
+
+/**
+ * struct mounter - a process and its mount
+ * @past: states of its names, the first of which is durable and the last of which is now
+ * @dirs: directories that led to each changed, as bits
+ * @losses: of the name server's, up to which it has looked
+ * @due: directories, as bits, of which something is lost and no sync has said so; @due_all: the same for all names
+ * @may, @may_all: a sync may say so
+ * @begun, @ended: calls that changed each slot
+ */
+struct mounter {
+	struct faults_cp *cp;
+	struct ddio_fs *fs;
+	struct ddio_env *env;
+	struct mount_state past[MOUNT_PAST];
+	uint8_t dirs[MOUNT_PAST];
+	uint32_t npast, losses, serial;
+	uint8_t due, may;
+	bool due_all, may_all;
+	uint32_t begun[MOUNT_SLOTS], ended[MOUNT_SLOTS];
+	struct mount_file file[MOUNT_FILES];
+	struct ddio_fs_file *locks;
+	/* Of the last call. */
+	struct ddio_gate gate;
+	int err;
+	uint64_t value, ino, size;
+};
+
+/**
+ * struct mounts - all of them
+ * @dir: the directories' inodes
+ * @inside: who has the lock
+ */
+struct mounts {
+	struct mounter m[FAULTS_CPS];
+	uint64_t dir[MOUNT_DIRS], locks;
+	const struct mounter *inside;
+	uint32_t phase, waited;
+};
+
+/* mount_call.c: each waits for the call's end.  Return: its result. */
+int mount_open(struct mounter *m);
+void mount_close(struct mounter *m);
+int mount_make_dir(struct mounter *m, const char *name);
+int mount_create(struct mounter *m, uint64_t dir, const char *name, bool excl,
+		 struct ddio_fs_file **file);
+int mount_open_file(struct mounter *m, uint64_t ino, struct ddio_fs_file **file);
+int mount_close_file(struct mounter *m, struct ddio_fs_file *file);
+int mount_lookup(struct mounter *m, uint64_t dir, const char *name);
+int mount_unlink(struct mounter *m, uint64_t dir, const char *name);
+int mount_rename(struct mounter *m, uint64_t dir, const char *name, uint64_t to_dir, const char *to,
+		 bool exchange);
+int mount_append(struct mounter *m, struct ddio_fs_file *file, const void *buf, size_t len);
+int mount_read(struct mounter *m, struct ddio_fs_file *file, void *buf, size_t len);
+int mount_sync(struct mounter *m, struct ddio_fs_file *file);
+int mount_sync_dir(struct mounter *m, uint64_t dir);
+int mount_sync_names(struct mounter *m);
+int mount_lock(struct mounter *m, struct ddio_fs_file *file, bool on);
+
+/* Whether a mount may have been silent, or an I/O processor for it, for longer than the timeout. */
+static inline bool mount_silenced(const struct faults *f)
+{
+	return f->conf.kinds & (1u << FAULTS_CUT | 1u << FAULTS_STALL);
+}
+
+/* mount_name.c */
+static inline struct mounts *mounts_of(const struct mounter *m)
+{
+	return m->cp->f->mounts;
+}
+static inline const struct mount_state *mount_now(const struct mounter *m)
+{
+	return &m->past[m->npast - 1];
+}
+void mount_slot_name(uint32_t rank, uint32_t slot, char name[16]);
+static inline uint64_t mount_slot_dir(const struct mounter *m, uint32_t slot)
+{
+	return mounts_of(m)->dir[slot / MOUNT_NAMES];
+}
+/* Looks for a loss of the name server's memory, and if there was one, at all names. */
+void mount_look(struct mounter *m);
+/* The call has ended with @err. */
+void mount_did(struct mounter *m, const struct mount_op *op, int err);
+void mount_synced_dir(struct mounter *m, uint32_t dir, int err);
+void mount_synced_names(struct mounter *m, int err);
+
+/* mount_data.c */
+/* Returns how often an I/O processor has lost its memory. */
+uint32_t mount_losses(const struct faults *f);
+struct mount_file *mount_file_of(struct mounter *m, uint64_t ino);
+/* Notes a new, empty file, in place of one that has no name any more; @losses: before it was made. */
+void mount_file_new(struct mounter *m, uint64_t ino, struct ddio_fs_file *open, uint32_t losses);
+/* Opens again what a loss has brought back.  Return: the open file, or NULL. */
+struct mount_file *mount_file_ready(struct mounter *m, uint64_t ino);
+void mount_file_append(struct mounter *m, struct mount_file *file, uint32_t words);
+void mount_file_read(struct mounter *m, struct mount_file *file);
+void mount_file_sync(struct mounter *m, struct mount_file *file);
+void mount_files_close(struct mounter *m);
+
+/* mounts.c: the script of such a run; begins and ends what it needs. */
+extern const struct faults_script mounts_script;
+int mounts_begin(struct faults *f);
+void mounts_end(struct faults *f);
+
+#endif /* TOOLS_FAULTS_MOUNTS_H */
