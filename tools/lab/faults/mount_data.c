@@ -26,10 +26,10 @@ static uint64_t word_of(const struct mounter *m, const struct mount_file *file, 
 	       (uint64_t)(mount_losses(m->cp->f) & 0xffff) << 16 | i;
 }
 
-static bool word_own(const struct mounter *m, const struct mount_file *file, uint32_t i,
-		     uint64_t word)
+/* Whether it is a word of the file.  Where it was put is not asked: appends go behind a size that a loss may have changed. */
+static bool word_own(const struct mounter *m, const struct mount_file *file, uint64_t word)
 {
-	return (word | 0xffffull << 16) == (word_of(m, file, i) | 0xffffull << 16);
+	return word >> 32 == word_of(m, file, 0) >> 32;
 }
 
 struct mount_file *mount_file_of(struct mounter *m, uint64_t ino)
@@ -89,13 +89,12 @@ static bool file_shaky(const struct mounter *m, const struct mount_file *file)
 /* Checks word @i of those read, and takes it for what is there. */
 static bool word_good(struct mounter *m, struct mount_file *file, uint32_t i, uint64_t word)
 {
-	bool hard = i < file->hard || !file_shaky(m, file);
-
-	if (i < file->n && word == file->word[i])
+	if (i < file->n && (word == file->word[i] || (!file->word[i] && word_own(m, file, word))))
 		return true;
-	if (hard && i < file->n)
+	if (i < file->hard || !file_shaky(m, file))
 		return false;
-	return !word || (file->unsure && word_own(m, file, i, word));
+	/* A size that was lost may come back: the mount tells it again. */
+	return !word || word_own(m, file, word);
 }
 
 /* Checks what was read, and with @adopt takes it for what is there. */
@@ -103,7 +102,7 @@ static void file_check(struct mounter *m, struct mount_file *file, const uint64_
 		       uint64_t len, bool adopt)
 {
 	bool shaky = file_shaky(m, file);
-	uint32_t i, n = (uint32_t)(len / 8), most = file->unsure ? MOUNT_WORDS : file->n;
+	uint32_t i, n = (uint32_t)(len / 8), most = shaky ? MOUNT_WORDS : file->n;
 
 	if (len % 8 || n > most || n < file->hard || (!shaky && n != file->n)) {
 		faults_violated(m->cp->f,
