@@ -180,6 +180,29 @@ int ddio_group_barrier(struct ddio_group *group);
 int ddio_group_check(const struct ddio_group *group);
 
 /**
+ * ddio_group_awaited - tells whether others have waited for this member since long
+ * @group: a patient group
+ *
+ * Asks nobody, and costs a look: for programs that wait for each other by other means as well, and may do so in different
+ * places.  Others have waited when one of them has been in a collective call that this member has not made for as long as the
+ * session's timeout.
+ *
+ * Return: 1: they have; 0; or -EINVAL.
+ */
+int ddio_group_awaited(const struct ddio_group *group);
+
+/**
+ * ddio_group_abort - gives a group up
+ * @group: the group, which is of no further use
+ * @why: for the text of the errors of all members, or NULL
+ *
+ * Not collective: calls of the group that are under way, and all later ones, fail with -ECONNABORTED on every member.
+ *
+ * Return: 0 or a negative errno.
+ */
+int ddio_group_abort(struct ddio_group *group, const char *why);
+
+/**
  * ddio_group_set_patient - makes a group wait for late members; collective
  * @group: the group, whose later calls never fail with -ETIMEDOUT because a member comes late
  *

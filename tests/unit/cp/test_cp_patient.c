@@ -210,12 +210,60 @@ static void silent_ones_are_found(void)
 	}
 }
 
+/* Whoever does not come knows that others wait; it comes, or it gives the group up. */
+static void elsewhere(struct cp_proc *p)
+{
+	struct fate *fate = p->w->arg;
+	struct ddio_file *f = NULL;
+	struct ddio_group *g = patient_group(p, &f);
+	unsigned int seconds = 0;
+
+	CU_ASSERT_EQUAL(ddio_group_awaited(g), 0);
+	if (p->rank == fate->silent) {
+		for (; seconds < LATE_S && !ddio_group_awaited(g); seconds++)
+			ddio_sim_sleep(p->env, CP_SEC);
+		CU_ASSERT(seconds >= TIMEOUT_MS / 1000 && seconds <= 2 * TIMEOUT_MS / 1000);
+	}
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(ddio_group_awaited(g), 0);
+	if (p->rank == fate->silent) {
+		ddio_sim_sleep(p->env, LATE_S * CP_SEC);
+		CU_ASSERT_EQUAL(ddio_group_awaited(g), 1);
+		CP_OK(p, ddio_group_abort(g, "it is elsewhere"));
+	}
+	cp_note(p, ddio_group_barrier(g));
+	CU_ASSERT(strstr(ddio_last_error(p->session), "has given up the group: it is elsewhere") !=
+		  NULL);
+	CU_ASSERT_EQUAL(ddio_group_check(g), -ECONNABORTED);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void awaited_ones_know(void)
+{
+	struct fate fate = { 0 };
+	struct cp_world w;
+	uint32_t r;
+
+	for (fate.silent = 0; fate.silent < PROCS; fate.silent++) {
+		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS, .timeout_ms = TIMEOUT_MS });
+		CU_ASSERT_EQUAL(cp_run(&w, elsewhere, &fate), 0);
+		for (r = 0; r < PROCS; r++)
+			CU_ASSERT_EQUAL(w.proc[r].ret, -ECONNABORTED);
+		cp_world_end(&w);
+	}
+	CU_ASSERT_EQUAL(ddio_group_awaited(NULL), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_group_abort(NULL, NULL), -EINVAL);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
 		{ "late members are waited for", late_ones_are_waited_for },
 		{ "groups that are split from a patient one", groups_split_from_it },
 		{ "silent members are found while others are late", silent_ones_are_found },
+		{ "members that are awaited know it, and may give the group up",
+		  awaited_ones_know },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "patient groups", cases } };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Freeing a group. */
+/* Freeing a group, and giving it up on all its members. */
+#include <errno.h>
 #include "cp/group/peer.h"
 
 struct free_call {
@@ -39,4 +40,29 @@ void ddio_group_free(struct ddio_group *group)
 
 	if (group)
 		call_run(group->session, &fc.call, free_run);
+}
+
+struct abort_call {
+	struct session_call call;
+	struct ddio_group *group;
+	const char *why;
+};
+
+static void abort_run(struct session_call *call)
+{
+	struct abort_call *ac = ddio_container_of(call, struct abort_call, call);
+	struct ddio_group *g = ac->group;
+	struct error error;
+
+	error_status(&error, DDIO_ST_MEMBER_LOST, "rank %u has given up the group: %s", g->rank,
+		     ac->why);
+	group_break(g, &error, g->rank, true);
+	call_end(&ac->call, NULL);
+}
+
+int ddio_group_abort(struct ddio_group *group, const char *why)
+{
+	struct abort_call ac = { .group = group, .why = why ? why : "it did not say why" };
+
+	return group ? call_run(group->session, &ac.call, abort_run) : -EINVAL;
 }

@@ -87,13 +87,14 @@ struct turn {
 };
 
 /**
- * struct ddio_group - reactor only, but for @rank, @size and @lost
+ * struct ddio_group - reactor only, but for @rank, @size, @lost, @last_number and @awaited
  * @handle: this process's own number for it, index in the session's groups
  * @addrs: of rank 0 and the neighbours in the tree; all members' at rank 0, and wherever
  *	members exchange data
  * @told_all: rank 0: the members know all addresses
  * @peers: struct peer.node, by rank: the members with whom there ever was a connection
  * @broken: why the group can do nothing any more; rank @blame is to blame.  Once @lost is set, for other threads too
+ * @awaited: the last turn of a patient group whose first step others have waited for since long, and this member has not begun
  * @patient_from: steps of turns from this number on wait for members as long as they live; 0: none
  * @first_ended: the last turn whose first step has ended here; they end in order
  * @turns: wait for their turn; @turn is the one that has it
@@ -116,7 +117,7 @@ struct ddio_group {
 	struct error broken;
 	_Atomic bool lost;
 	uint32_t blame;
-	uint64_t last_number;
+	_Atomic uint64_t last_number, awaited;
 	uint64_t patient_from, first_ended;
 	struct ddio_list turns;
 	struct turn *turn;

@@ -48,3 +48,8 @@ int ddio_group_set_patient(struct ddio_group *group)
 
 	return group ? call_run(group->session, &pc.call, patient_run) : -EINVAL;
 }
+
+int ddio_group_awaited(const struct ddio_group *group)
+{
+	return group ? group->awaited > group->last_number : -EINVAL;
+}
