@@ -25,7 +25,7 @@ enum op_stage { OP_WAITING, OP_BEGINNING, OP_RUNNING, OP_ENDING, OP_COMPLETE };
  * @report: of it
  * @running: under way
  * @ended: over, with @err and @moved bytes of the file, which are @bytes of the program's
- * @request: the program's, and @next, those of a process (request.c)
+ * @request: the program's, @other ones that it is kept with, and its place in a list (request.c)
  * @stage: guarded by the lock of request.c
  * @abandoned: the program has freed the request
  * @code: what the program is told when it is complete
@@ -48,7 +48,7 @@ struct mpiio_op {
 	bool ended;
 	uint64_t moved, bytes;
 	MPI_Request request;
-	struct mpiio_op *next;
+	struct mpiio_op *other, *next, **link;
 	enum op_stage stage;
 	bool abandoned;
 	int code;

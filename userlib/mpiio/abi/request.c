@@ -12,8 +12,45 @@
 
 _Atomic unsigned int requests_pending;
 
-static struct mpiio_op *ops;
+/*
+ * All of them by their requests, of which a program may have very many; those that have not begun, in their order; and those
+ * that have, and of which nobody has seen yet that they are over.  An op is in one of the two lists, or in none.
+ */
+#define BUCKETS 4096
+static struct mpiio_op *bucket[BUCKETS];
+
+struct op_list {
+	struct mpiio_op *first, **last;
+};
+static struct op_list waiting = { NULL, &waiting.first }, begun = { NULL, &begun.first };
+static unsigned int abandoned_ones;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void list_add(struct op_list *l, struct mpiio_op *op)
+{
+	op->next = NULL;
+	op->link = l->last;
+	*l->last = op;
+	l->last = &op->next;
+}
+
+static void list_del(struct op_list *l, struct mpiio_op *op)
+{
+	if (!op->link)
+		return;
+	*op->link = op->next;
+	if (op->next)
+		op->next->link = op->link;
+	else
+		l->last = op->link;
+	op->link = NULL;
+}
+
+/* An MPI's request is a number or an address. */
+static struct mpiio_op **bucket_of(MPI_Request request)
+{
+	return &bucket[((uint64_t)(uintptr_t)request * 0x9e3779b97f4a7c15u) >> 52];
+}
 
 /* The MPI asks when a request is looked at that is over.  Errors are told by the functions that complete it. */
 static int query(void *extra, MPI_Status *status)
@@ -32,10 +69,12 @@ static int forget(void *extra)
 	struct mpiio_op *op = extra, **p;
 
 	pthread_mutex_lock(&lock);
-	for (p = &ops; *p && *p != op; p = &(*p)->next)
+	for (p = bucket_of(op->request); *p && *p != op; p = &(*p)->other)
 		;
 	if (*p) {
-		*p = op->next;
+		*p = op->other;
+		list_del(&begun, op);
+		abandoned_ones -= op->abandoned;
 		requests_pending--;
 	}
 	pthread_mutex_unlock(&lock);
@@ -78,12 +117,17 @@ static bool is_under_way(struct mpiio_op *op)
 /* Under the lock: the first that waits, if it may begin. */
 static struct mpiio_op *first_waiting(void)
 {
-	struct mpiio_op *op;
+	struct mpiio_op *op, *next;
 	unsigned int running = 0;
 
-	for (op = ops; op && op->stage != OP_WAITING; op = op->next)
-		running += is_under_way(op);
-	return running < RUNNING_MAX ? op : NULL;
+	for (op = waiting.first ? begun.first : NULL; op; op = next) {
+		next = op->next;
+		if (is_under_way(op))
+			running++;
+		else
+			list_del(&begun, op);
+	}
+	return running < RUNNING_MAX ? waiting.first : NULL;
 }
 
 /*
@@ -99,6 +143,8 @@ static void begin_some(void)
 	while (!busy && (op = first_waiting())) {
 		busy = true;
 		op->stage = OP_BEGINNING;
+		list_del(&waiting, op);
+		list_add(&begun, op);
 		pthread_mutex_unlock(&lock);
 		begin(op);
 		pthread_mutex_lock(&lock);
@@ -110,12 +156,12 @@ static void begin_some(void)
 
 static void enlist(struct mpiio_op *op)
 {
-	struct mpiio_op **p;
+	struct mpiio_op **p = bucket_of(op->request);
 
 	pthread_mutex_lock(&lock);
-	for (p = &ops; *p; p = &(*p)->next)
-		;
+	op->other = *p;
 	*p = op;
+	list_add(&waiting, op);
 	requests_pending++;
 	pthread_mutex_unlock(&lock);
 }
@@ -132,6 +178,7 @@ static int end(struct mpiio_op *op)
 	PMPI_Grequest_complete(request);
 	pthread_mutex_lock(&lock);
 	abandoned = op->abandoned;
+	list_del(&begun, op);
 	op->stage = OP_COMPLETE; /* who else waits for it may free it now */
 	pthread_mutex_unlock(&lock);
 	if (abandoned)
@@ -139,14 +186,26 @@ static int end(struct mpiio_op *op)
 	return code;
 }
 
-/* Under the lock: one that the program has freed, and that is over. */
-static struct mpiio_op *abandoned_over(const struct mpiio_file *f)
+static bool is_of(struct mpiio_op *op, const struct mpiio_file *f)
 {
-	struct mpiio_op *op;
+	return op->file == f && op->stage != OP_COMPLETE;
+}
 
-	for (op = ops; op; op = op->next)
-		if (op->abandoned && op->file == f && op->stage == OP_RUNNING && op_over(op))
-			break;
+static bool is_abandoned_over(struct mpiio_op *op, const struct mpiio_file *f)
+{
+	return op->abandoned && op->file == f && op->stage == OP_RUNNING && op_over(op);
+}
+
+/* Under the lock: one of those. */
+static struct mpiio_op *find_one(bool (*is)(struct mpiio_op *op, const struct mpiio_file *f),
+				 const struct mpiio_file *f)
+{
+	struct mpiio_op *op = NULL;
+	unsigned int i;
+
+	for (i = 0; i < BUCKETS && !op; i++)
+		for (op = bucket[i]; op && !is(op, f); op = op->other)
+			;
 	return op;
 }
 
@@ -157,7 +216,7 @@ static void abandoned_end(const struct mpiio_file *f)
 
 	do {
 		pthread_mutex_lock(&lock);
-		op = abandoned_over(f);
+		op = abandoned_ones ? find_one(is_abandoned_over, f) : NULL;
 		if (op)
 			op->stage = OP_ENDING;
 		pthread_mutex_unlock(&lock);
@@ -172,6 +231,7 @@ void request_abandon(struct mpiio_op *op)
 
 	pthread_mutex_lock(&lock);
 	op->abandoned = true;
+	abandoned_ones++;
 	pthread_mutex_unlock(&lock);
 	begin_some();
 	abandoned_end(f);
@@ -201,7 +261,7 @@ struct mpiio_op *request_find(MPI_Request request)
 	if (request == MPI_REQUEST_NULL)
 		return NULL;
 	pthread_mutex_lock(&lock);
-	for (op = ops; op && op->request != request; op = op->next)
+	for (op = *bucket_of(request); op && op->request != request; op = op->other)
 		;
 	pthread_mutex_unlock(&lock);
 	return op;
@@ -282,23 +342,31 @@ static struct mpiio_op *op_of(const struct mpiio_file *f)
 	struct mpiio_op *op;
 
 	pthread_mutex_lock(&lock);
-	for (op = ops; op && (op->file != f || op->stage == OP_COMPLETE); op = op->next)
-		;
+	op = find_one(is_of, f);
 	pthread_mutex_unlock(&lock);
 	return op;
+}
+
+/* Under the lock: a collective of the team that has not begun. */
+static bool list_has(const struct op_list *l, const struct mpiio_team *team)
+{
+	const struct mpiio_op *op;
+
+	for (op = l->first; op; op = op->next)
+		if (op->stage <= OP_BEGINNING && op->access.all && op->file->team == team)
+			break;
+	return op != NULL;
 }
 
 /* Those of other groups wait for their own members only. */
 static bool waits_in(const struct mpiio_team *team)
 {
-	struct mpiio_op *op;
+	bool found;
 
 	pthread_mutex_lock(&lock);
-	for (op = ops; op; op = op->next)
-		if (op->stage <= OP_BEGINNING && op->access.all && op->file->team == team)
-			break;
+	found = list_has(&waiting, team) || list_has(&begun, team);
 	pthread_mutex_unlock(&lock);
-	return op != NULL;
+	return found;
 }
 
 void requests_begin_all(const struct mpiio_team *team)
