@@ -65,7 +65,7 @@ for mpi in mpich openmpi; do
 		echo "skipped: $mpi is not installed"
 		continue
 	fi
-	for program in functions random_views patterns starved hdf5 pnetcdf netcdf fortran_f08 fortran_mpi fortran_h mpi4py_io h5py_io; do
+	for program in functions random_views patterns starved hdf5 pnetcdf netcdf fortran_f08 fortran_mpi fortran_h cxx mpi4py_io h5py_io; do
 		before=$(collectives)
 		# The diagonal multi-partitioning and the tiles want a square of ranks.
 		ranks=2
@@ -174,6 +174,12 @@ if [ -x build/tests/mpiio/mpich/killed_open ]; then
 		# shellcheck disable=SC2086
 		first_open $at &
 		begun="${begun:-} $!:${at/ /:}"
+	done
+	# Here others wait two seconds, too, before they give up.
+	for mpi in mpich openmpi; do
+		DDIO_MPIIO_TIMEOUT=2 programs "$mpi, one writes while others wait elsewhere" N=3 OPTIONS='--ddio --only differ/elsewhere' \
+			$run $mpi ddio: functions
+		check "... which they hear" grep -q '^1 passed, 0 failed, 0 skipped' "$dir/said"
 	done
 	for at in $begun; do
 		check "mpich, rank and step ${at#*:}: a process is killed in the first open" wait "${at%%:*}"

@@ -16,7 +16,8 @@ mpiio_pc = $(patsubst $(2)=%,%,$(filter $(2)=%,$(MPIIO_PC_$(1))))
 mpiio_libs = $(foreach l,$(MPIIO_PC_$(1)),$(if $(shell pkg-config --exists $(lastword $(subst =, ,$(l))) && \
 	echo yes),$(firstword $(subst =, ,$(l)))))
 mpiio_fortran = $(if $(shell command -v mpif90.$(1) >/dev/null && command -v gfortran),$(MPIIO_FORTRAN))
-mpiio_programs = functions random_views patterns starved killed killed_open restarted reloaded huge wait leaves darray speed $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1))
+mpiio_cxx = $(if $(shell command -v mpicxx.$(1) >/dev/null && command -v g++),cxx)
+mpiio_programs = functions random_views patterns starved killed killed_open restarted reloaded huge wait leaves darray speed $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1)) $(call mpiio_cxx,$(1))
 # MPICH's MPI_STATUSES_IGNORE is an array of nothing to gcc.
 MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.
 # What it stands before is called by libraries.
@@ -70,6 +71,11 @@ $(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_mpi: $(MPIIO_O)/$(1)/%: test
 	$$(call say,MPIF90,$$@)
 	$$(Q)mkdir -p $$(@D)/$$*.mod
 	$$(Q)mpif90.$(1) $$(MPIIO_FFLAGS) -J $$(@D)/$$*.mod -o $$@ $$<
+
+$(MPIIO_O)/$(1)/cxx: tests/mpiio/cxx/cxx.cc
+	$$(call say,MPICXX,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)mpicxx.$(1) -Wall -Wno-cast-function-type -O1 -g -o $$@ $$<
 
 $(MPIIO_O)/$(1)/columns: tests/examples/mpi/columns.f90
 	$$(call say,MPIF90,$$@)

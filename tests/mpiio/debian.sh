@@ -41,7 +41,7 @@ cat >"$root/run.sh" <<-'RUN'
 	export DDIO_CONF=/cluster/ddio.conf
 	rc=0
 	for mpi in mpich openmpi; do
-		PRELOAD=/ddio/build/libddio_mpiio.so OPTIONS=--ddio tests/mpiio/run.sh $mpi ddio: functions random_views patterns || rc=1
+		PRELOAD=/ddio/build/libddio_mpiio.so OPTIONS=--ddio tests/mpiio/run.sh $mpi ddio: functions random_views patterns cxx || rc=1
 	done
 	build/ddio stop --dir /cluster >/dev/null
 	exit $rc

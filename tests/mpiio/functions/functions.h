@@ -25,6 +25,7 @@ void large_cases(void);
 void lives_cases(void);
 void hostile_cases(void);
 void ranks_cases(void);
+void differ_cases(void);
 void threads_cases(void);
 
 #endif

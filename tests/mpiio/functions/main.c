@@ -23,6 +23,7 @@ int main(int argc, char **argv)
 	lives_cases();
 	hostile_cases();
 	ranks_cases();
+	differ_cases();
 	threads_cases();
 	return tst_finish();
 }

@@ -50,6 +50,8 @@ struct mpiio_op;
  * struct mpiio_file - an open file of ddio
  * @ticket: what the program holds: a file of the MPI itself, which is empty and read by nobody
  * @team: who opened it; one of its own where threads may be in calls of several files
+ * @number: of the team's files, the same on all processes
+ * @forsaken: a process has closed it while others made another call
  * @file: the file
  * @where: what to delete at its end, if @amode says so
  * @amode: as it was opened
@@ -68,6 +70,8 @@ struct mpiio_op;
 struct mpiio_file {
 	MPI_File ticket;
 	struct mpiio_team *team;
+	uint32_t number;
+	bool forsaken;
 	struct ddio_file *file;
 	struct mpiio_where where;
 	int amode;
@@ -86,17 +90,53 @@ struct mpiio_file {
 	struct mpiio_file *next;
 };
 
+/* What a program is about that calls for all processes; closing is the last. */
+enum mpiio_call {
+	CALL_GATHERED = 1,
+	CALL_SIZE,
+	CALL_ALLOCATE,
+	CALL_SYNC,
+	CALL_VIEW,
+	CALL_INFO,
+	CALL_SEEK,
+	CALL_ATOMICITY,
+	CALL_ATOMIC,
+	CALL_ORDERED,
+	CALL_CLOSE
+};
+
+/* What it asks of those that stand upon it: handle_each_of(), behind_stop(), requests_begin_all(). */
+struct together_users {
+	void (*each_of)(const struct mpiio_team *team,
+			void (*each)(struct mpiio_file *f, const struct mpiio_file *arg),
+			const struct mpiio_file *arg);
+	void (*stop_gathering)(struct mpiio_file *f, bool own_later);
+	void (*begin_all)(const struct mpiio_team *team);
+};
+void together_init(const struct together_users *users);
+
+/* together.c: as team_max() and its kin. */
+int file_max(struct mpiio_file *f, enum mpiio_call call, int64_t *numbers, int n);
+int file_barrier(struct mpiio_file *f, enum mpiio_call call);
+int file_same(struct mpiio_file *f, enum mpiio_call call, int64_t value);
+int file_sum(struct mpiio_file *f, uint64_t mine, uint64_t *before, uint64_t *all);
+int file_differs(struct mpiio_file *f); /* all know that their calls differ: TEAM_DIFFERS */
+
 /* handle.c */
 int handle_make(struct mpiio_file *f);
+void handle_each_of(const struct mpiio_team *team,
+		    void (*each)(struct mpiio_file *f, const struct mpiio_file *arg),
+		    const struct mpiio_file *arg);
 void handle_drop(struct mpiio_file *f);
 struct mpiio_file *handle_find(MPI_File fh);
+void handle_call(MPI_File fh, int code);
 void handle_call_null(int code); /* the error handler of MPI_FILE_NULL */
 
 /* errors.c: they call the file's error handler, and return what the function returns. */
 int fail(const struct mpiio_file *f, int err);
 int fail_text(const struct mpiio_file *f, int err, const char *text);
 int fail_class(const struct mpiio_file *f, int class, const char *text);
-int fail_not_same(const struct mpiio_file *f, int ret, const char *text); /* of team_same() */
+int fail_not_same(const struct mpiio_file *f, int ret, const char *text); /* of file_same() */
 bool error_text(int code, char *string, int *len); /* of a code of this library's */
 
 /* access.c */
@@ -129,6 +169,8 @@ int shared_set(struct mpiio_file *f, uint64_t etypes);
 struct mpiio_op;
 int atomic_begin(struct mpiio_op *op);
 void atomic_end(struct mpiio_op *op);
+
+int sync_by_root(struct mpiio_file *f); /* ctl.c: as MPI_File_sync(), when all have come */
 
 #define SERVE_FILE(n, params, args) int serve_##n(struct mpiio_file *f CALL_LIST params);
 FILE_CALLS(SERVE_FILE)

@@ -16,8 +16,8 @@ static int mode_check(const struct mpiio_file *f, const struct mpiio_access *a)
 	if ((f->amode & MPI_MODE_SEQUENTIAL) && a->from != FROM_SHARED)
 		return fail_class(f, MPI_ERR_UNSUPPORTED_OPERATION,
 				  "the file was opened with MPI_MODE_SEQUENTIAL");
-	if (f->split && a->all)
-		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
+	if (f->forsaken && (a->all || a->from == FROM_SHARED))
+		return fail(f, TEAM_DIFFERS);
 	return MPI_SUCCESS;
 }
 
@@ -79,8 +79,10 @@ static int access_now(struct mpiio_op *op)
 	if (op->access.all)
 		requests_begin_all(op->file->team);
 	ret = atomic_begin(op);
-	if (ret && !op->err)
+	if (ret && !op->err) {
 		op_failed(op, ret);
+		op->part.kind = 0; /* nobody's, as in op_place() */
+	}
 	if (behind_takes(op->file, &op->access))
 		behind_write(op);
 	else
@@ -95,9 +97,22 @@ static int access_now(struct mpiio_op *op)
 	return ret;
 }
 
+/* One split collective is under way already: the others of this one, whose own has ended, hear of it. */
+static int access_refuse(struct mpiio_op *op)
+{
+	int ret;
+
+	op_run(op);
+	ret = op_code(op);
+	op_give_back(op);
+	return ret;
+}
+
 static int access_split(struct mpiio_op *op)
 {
 	requests_begin_all(op->file->team);
+	if (op->file->split)
+		return access_refuse(op);
 	op_start(op);
 	op->file->split = op;
 	return MPI_SUCCESS;
@@ -116,6 +131,8 @@ int access_run(struct mpiio_file *f, const struct mpiio_access *a)
 	op = op_make(f, a);
 	if (!op)
 		return fail_text(f, -ENOMEM, NULL);
+	if (f->split && a->all && !op->err)
+		op_wrong(op, MPI_ERR_OTHER, "a split collective is under way");
 	op_place(op, place_of(op));
 	switch (a->ends) {
 	case ENDS_LATER:

@@ -29,11 +29,11 @@ int atomic_begin(struct mpiio_op *op)
 {
 	int ret = 0;
 
-	if (!op->file->atomic)
+	if (!op->file->atomic || op->err == TEAM_DIFFERS)
 		return 0;
 	/* Whoever has not come may be waiting for a lock of its own, and so for this one. */
 	if (op->access.all)
-		ret = team_barrier(op->file->team);
+		ret = file_barrier(op->file, CALL_ATOMIC);
 	if (ret || !range_of(op))
 		return ret;
 	ret = ddio_lock(op->file->file, op->lock_offset, op->lock_len,

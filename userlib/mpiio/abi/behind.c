@@ -83,7 +83,7 @@ void behind_choose(struct mpiio_file *f, bool all_want)
 int behind_agree(struct mpiio_file *f)
 {
 	int64_t unwanted = !behind_wanted(f);
-	int ret = team_max(f->team, &unwanted, 1);
+	int ret = file_max(f, CALL_INFO, &unwanted, 1);
 
 	behind_choose(f, !ret && !unwanted);
 	f->behind.again = AGAIN_FIRST;
@@ -106,9 +106,9 @@ static void err_note(struct mpiio_behind *b, int err, const char *text)
 	snprintf(b->text, sizeof(b->text), "%s", text);
 }
 
-static const char *text_of(const struct mpiio_file *f)
+static const char *text_of(const struct mpiio_file *f, int err)
 {
-	return ddio_last_error(cluster_session(f->team->cluster));
+	return team_text(f->team, err);
 }
 
 int behind_fail(const struct mpiio_file *f, int err)
@@ -190,7 +190,7 @@ static int own_locked(struct mpiio_file *f)
 	}
 	forget(&f->behind);
 	if (ret)
-		err_note(&f->behind, ret, text_of(f));
+		err_note(&f->behind, ret, text_of(f, ret));
 	return ret;
 }
 
@@ -198,7 +198,7 @@ int behind_own(struct mpiio_file *f)
 {
 	int ret;
 
-	if (f->behind.stage != BEHIND_GATHERS)
+	if (f->behind.stage != BEHIND_GATHERS && !f->behind.has_writer)
 		return 0;
 	pthread_mutex_lock(&f->behind.lock);
 	ret = own_locked(f);
@@ -208,6 +208,19 @@ int behind_own(struct mpiio_file *f)
 	f->behind.told = true;
 	pthread_mutex_unlock(&f->behind.lock);
 	return ret;
+}
+
+void behind_stop(struct mpiio_file *f, bool own_later)
+{
+	struct mpiio_behind *b = &f->behind;
+
+	if (!own_later)
+		behind_own(f);
+	if (b->stage == BEHIND_GATHERS)
+		b->stage = BEHIND_DIRECT;
+	b->calls = 0;
+	b->direct = 0;
+	b->again = AGAIN_FIRST;
 }
 
 /* A process that computes for long has its data in the file all the same. */
@@ -287,11 +300,14 @@ struct agreed {
 static int agree(struct mpiio_file *f, struct agreed *all)
 {
 	struct mpiio_behind *b = &f->behind;
-	int64_t numbers[] = { (int64_t)b->most, -(int64_t)b->err, b->twice };
-	int ret = team_max(f->team, numbers, 3);
+	int64_t numbers[] = { (int64_t)b->most, -(int64_t)b->err, b->twice, b->calls,
+			      -(int64_t)b->calls };
+	int ret = file_max(f, CALL_GATHERED, numbers, 5);
 
+	if (!ret && numbers[3] != -numbers[4])
+		ret = file_differs(f);
 	if (ret) {
-		snprintf(b->text, sizeof(b->text), "%s", text_of(f));
+		snprintf(b->text, sizeof(b->text), "%s", text_of(f, ret));
 		return ret;
 	}
 	*all = (struct agreed){ (uint64_t)numbers[0], (uint64_t)numbers[1], numbers[2] != 0 };
@@ -316,7 +332,7 @@ static int all_locked(struct mpiio_file *f, struct agreed *all)
 	if (all->twice)
 		ret = one_by_one(f, &g);
 	if (ret)
-		snprintf(f->behind.text, sizeof(f->behind.text), "%s", text_of(f));
+		snprintf(f->behind.text, sizeof(f->behind.text), "%s", text_of(f, ret));
 	forget(&f->behind);
 	return ret;
 }
@@ -364,6 +380,8 @@ int behind_settle(struct mpiio_file *f)
 		ret = all_locked(f, &all);
 		window_choose(b, all.most, all.twice || b->calls == 1);
 		ret = ret ? ret : -(int)all.err;
+	} else if (ret == TEAM_DIFFERS) {
+		own_locked(f);
 	}
 	pthread_mutex_unlock(&b->lock);
 	return ret;
@@ -463,13 +481,17 @@ static void direct(struct mpiio_op *op)
 {
 	struct mpiio_behind *b = &op->file->behind;
 	struct agreed all;
+	int ret;
 
 	op_run(op);
 	if (++b->direct < b->again)
 		return;
 	/* What this one wrote is in the file; of a process that has died the next call tells. */
-	if (!agree(op->file, &all))
+	ret = agree(op->file, &all);
+	if (!ret)
 		window_choose(b, all.most, false);
+	else if (ret == TEAM_DIFFERS && !op->err)
+		op_failed(op, ret);
 }
 
 void behind_write(struct mpiio_op *op)

@@ -65,6 +65,8 @@ void behind_drop(struct mpiio_file *f);
 bool behind_wanted(const struct mpiio_file *f);
 void behind_choose(struct mpiio_file *f, bool all_want);
 int behind_agree(struct mpiio_file *f);
+/* All start afresh, each with its own data written: now, or (@own_later) by the caller. */
+void behind_stop(struct mpiio_file *f, bool own_later);
 
 /* Whether a call is one that is gathered; then behind_write() does what op_run() does for others. */
 bool behind_takes(const struct mpiio_file *f, const struct mpiio_access *a);

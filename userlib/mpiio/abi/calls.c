@@ -155,6 +155,9 @@ void **mpiio_table(unsigned int entries)
 	if (entries != ENTRY_COUNT)
 		return NULL;
 	real_init();
+	together_init(&(struct together_users){ .each_of = handle_each_of,
+						.stop_gathering = behind_stop,
+						.begin_all = requests_begin_all });
 	DATA_CALLS(FIND_DATA)
 	END_CALLS(FIND_END)
 	return table;

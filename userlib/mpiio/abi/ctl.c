@@ -28,22 +28,27 @@ int serve_get_size(struct mpiio_file *f, MPI_Offset *size)
 	return MPI_SUCCESS;
 }
 
-/* What rank 0 does for all, when all have come. */
-static int by_root(struct mpiio_file *f, int (*act)(struct mpiio_file *f, uint64_t arg),
-		   uint64_t arg)
+typedef int (*act_fn)(struct mpiio_file *f, uint64_t arg);
+
+static int root_acts(struct mpiio_file *f, act_fn act, uint64_t arg)
 {
 	struct team_verdict v = { 0 };
-	int ret = behind_settle(f);
 
-	if (ret)
-		return behind_fail(f, ret);
-	ret = team_barrier(f->team);
-	if (ret)
-		return fail(f, ret);
 	if (!f->team->rank)
 		verdict_say(&v, cluster_session(f->team->cluster), act(f, arg));
 	verdict_of_root(f->team, &v);
 	return v.err ? fail_text(f, v.err, v.text) : MPI_SUCCESS;
+}
+
+/* What rank 0 does for all, when all have come. */
+static int by_root(struct mpiio_file *f, enum mpiio_call call, act_fn act, uint64_t arg)
+{
+	int ret = behind_settle(f);
+
+	if (ret)
+		return behind_fail(f, ret);
+	ret = file_barrier(f, call);
+	return ret ? fail(f, ret) : root_acts(f, act, arg);
 }
 
 static int act_set_size(struct mpiio_file *f, uint64_t size)
@@ -62,9 +67,9 @@ static int act_sync(struct mpiio_file *f, uint64_t arg)
 	return ddio_sync(f->file);
 }
 
-static int size_check(struct mpiio_file *f, MPI_Offset size)
+static int size_check(struct mpiio_file *f, enum mpiio_call call, MPI_Offset size)
 {
-	int ret = team_same(f->team, size);
+	int ret = file_same(f, call, size);
 
 	if (ret)
 		return fail_not_same(f, ret, "the sizes differ");
@@ -77,28 +82,33 @@ static int size_check(struct mpiio_file *f, MPI_Offset size)
 
 int serve_set_size(struct mpiio_file *f, MPI_Offset size)
 {
-	int ret = size_check(f, size);
+	int ret = size_check(f, CALL_SIZE, size);
 
-	return ret ? ret : by_root(f, act_set_size, (uint64_t)size);
+	return ret ? ret : by_root(f, CALL_SIZE, act_set_size, (uint64_t)size);
 }
 
 int serve_preallocate(struct mpiio_file *f, MPI_Offset size)
 {
-	int ret = size_check(f, size);
+	int ret = size_check(f, CALL_ALLOCATE, size);
 
-	return ret ? ret : by_root(f, act_allocate, (uint64_t)size);
+	return ret ? ret : by_root(f, CALL_ALLOCATE, act_allocate, (uint64_t)size);
+}
+
+int sync_by_root(struct mpiio_file *f)
+{
+	return root_acts(f, act_sync, 0);
 }
 
 int serve_sync(struct mpiio_file *f)
 {
-	return by_root(f, act_sync, 0);
+	return by_root(f, CALL_SYNC, act_sync, 0);
 }
 
 int serve_set_atomicity(struct mpiio_file *f, int flag)
 {
 	int ret;
 
-	ret = team_same(f->team, !!flag);
+	ret = file_same(f, CALL_ATOMICITY, !!flag);
 	if (ret)
 		return fail_not_same(f, ret, "the modes differ");
 	ret = behind_settle(f);

@@ -41,6 +41,8 @@ static int class_of(int err)
 		{ ENAMETOOLONG, MPI_ERR_BAD_FILE },
 		{ ESTALE, MPI_ERR_FILE },
 		{ EBADE, MPI_ERR_NOT_SAME },
+		{ -TEAM_DIFFERS, MPI_ERR_NOT_SAME },
+		{ EINPROGRESS, MPI_ERR_OTHER },
 		{ EOPNOTSUPP, MPI_ERR_UNSUPPORTED_OPERATION },
 		{ ENOSYS, MPI_ERR_UNSUPPORTED_OPERATION },
 		{ EBADSLT, MPI_ERR_ARG },
@@ -105,7 +107,7 @@ int fail_class(const struct mpiio_file *f, int class, const char *text)
 	int code = code_of(class, text);
 
 	if (f)
-		PMPI_File_call_errhandler(f->ticket, code);
+		handle_call(f->ticket, code);
 	else
 		handle_call_null(code);
 	return code;
@@ -118,7 +120,7 @@ int fail_text(const struct mpiio_file *f, int err, const char *text)
 
 int fail(const struct mpiio_file *f, int err)
 {
-	return fail_text(f, err, ddio_last_error(cluster_session(f->team->cluster)));
+	return fail_text(f, err, team_text(f->team, err));
 }
 
 int fail_not_same(const struct mpiio_file *f, int ret, const char *text)

@@ -104,6 +104,8 @@ static const char *fault(const struct wanted *w, int mine)
 {
 	if (!mine)
 		return "no such view on another rank";
+	if (mine == -EINPROGRESS)
+		return "a split collective is under way";
 	if (mine == -EDOM)
 		return w->overlap
 			       ? "an etype or file type with negative or decreasing displacements"
@@ -119,7 +121,7 @@ static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpii
 	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype, rep,
 			   -rep,  !behind_wanted(f) };
 	const int64_t *most = say;
-	int ret = team_max(f->team, say, 6);
+	int ret = file_max(f, CALL_VIEW, say, 6);
 
 	if (ret)
 		return fail(f, ret);
@@ -174,13 +176,11 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 	struct mpiio_view v = { 0 };
 	int ret, mine;
 
-	if (f->split)
-		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
 	ret = behind_settle(f);
 	if (ret)
 		return behind_fail(f, ret);
 	hints_take(f, info);
-	mine = view_prepare(f, &v, &w, rep);
+	mine = f->split ? -EINPROGRESS : view_prepare(f, &v, &w, rep);
 	ret = agree(f, &w, &v, representation_number(known, rep), mine);
 	if (ret) {
 		if (!mine) {

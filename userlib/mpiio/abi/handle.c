@@ -132,6 +132,19 @@ static bool spare_give(MPI_File ticket)
 	return kept;
 }
 
+void handle_each_of(const struct mpiio_team *team,
+		    void (*each)(struct mpiio_file *f, const struct mpiio_file *arg),
+		    const struct mpiio_file *arg)
+{
+	struct mpiio_file *f;
+
+	pthread_mutex_lock(&lock);
+	for (f = files; f; f = f->next)
+		if (f->team == team)
+			each(f, arg);
+	pthread_mutex_unlock(&lock);
+}
+
 void handle_drop(struct mpiio_file *f)
 {
 	struct mpiio_file **p;
@@ -145,6 +158,29 @@ void handle_drop(struct mpiio_file *f)
 		real.File_close(&f->ticket);
 }
 
+/* MPICH's C++ functions throw by themselves: to its C functions that handler, which is theirs alone, is an error. */
+static bool throws(MPI_File fh)
+{
+#ifdef MPIR_ERRORS_THROW_EXCEPTIONS
+	MPI_Errhandler errhandler;
+	bool it_does;
+
+	PMPI_File_get_errhandler(fh, &errhandler);
+	it_does = errhandler == MPIR_ERRORS_THROW_EXCEPTIONS;
+	PMPI_Errhandler_free(&errhandler);
+	return it_does;
+#else
+	(void)fh;
+	return false;
+#endif
+}
+
+void handle_call(MPI_File fh, int code)
+{
+	if (!throws(fh))
+		PMPI_File_call_errhandler(fh, code);
+}
+
 /* Open MPI calls the error handler of no file but a real one. */
 void handle_call_null(int code)
 {
@@ -154,11 +190,11 @@ void handle_call_null(int code)
 	if (!spare_take(&ticket) && ticket_open(&ticket))
 		return;
 	errhandler_as_new(ticket);
-	PMPI_File_call_errhandler(ticket, code);
+	handle_call(ticket, code);
 	if (!spare_give(ticket))
 		real.File_close(&ticket);
 #else
-	PMPI_File_call_errhandler(MPI_FILE_NULL, code);
+	handle_call(MPI_FILE_NULL, code);
 #endif
 }
 

@@ -8,7 +8,7 @@
 
 void op_failed(struct mpiio_op *op, int err)
 {
-	const char *text = ddio_last_error(cluster_session(op->file->team->cluster));
+	const char *text = team_text(op->file->team, err);
 
 	op->err = err;
 	if (err)
@@ -251,12 +251,17 @@ static void run_plain(struct mpiio_op *op)
 	op_moved(op, (uint64_t)n);
 }
 
+/* There is nothing to do; or nobody to do it with, which all have heard. */
+static bool op_is_nothing(struct mpiio_op *op)
+{
+	op->ended = op->err == TEAM_DIFFERS || (!op->access.all && (op->err || !op->memory.len));
+	return op->ended;
+}
+
 void op_run(struct mpiio_op *op)
 {
-	if (!op->access.all && (op->err || !op->memory.len)) {
-		op->ended = true;
+	if (op_is_nothing(op))
 		return;
-	}
 	if (is_plain(op))
 		run_plain(op);
 	else
@@ -267,10 +272,8 @@ void op_start(struct mpiio_op *op)
 {
 	int ret;
 
-	if (!op->access.all && (op->err || !op->memory.len)) {
-		op->ended = true;
+	if (op_is_nothing(op))
 		return;
-	}
 	ret = transfer_start(op);
 	if (ret)
 		take_result(op, ret);

@@ -198,7 +198,7 @@ static int file_open_all(struct mpiio_file *f, const struct open_found *found, M
 		ret = handle_make(f);
 	ret = worst_of(f->team, ret);
 	if (!ret)
-		ret = team_same(f->team, (int64_t)f->pos);
+		ret = team_same(f->team, 0, (int64_t)f->pos);
 	if (ret > 0)
 		ret = -EBUSY;
 	if (!ret)
@@ -220,6 +220,10 @@ static int open_in_team(struct mpiio_team *t, struct open_found *found, int amod
 	struct ddio_session *s = cluster_session(t->cluster);
 	struct mpiio_file *f = file_new(t, amode);
 	int ret = worst_of(t, f ? 0 : -ENOMEM);
+	uint32_t number = ++t->opened;
+
+	if (f)
+		f->number = number;
 
 	if (!ret)
 		ret = file_open_all(f, found, info);
@@ -283,6 +287,8 @@ static int open_agreed(struct mpiio_team *visit, struct open_found *found, int a
 		return fail_visit(visit, ret);
 	if (!found->ours)
 		return fail_class(NULL, MPI_ERR_NO_SUCH_FILE, "rank 0 has no such file of ddio");
+	if (found->ours < 0)
+		return fail_text(NULL, found->ours, NULL);
 	return open_ours(visit, found, amode, info, fh);
 }
 
@@ -294,7 +300,8 @@ static int open_visit(struct mpiio_team *visit, const char *name, int amode, MPI
 	int64_t most[3];
 	int ret;
 
-	most[0] = found.ours = where_find(name, &found.where);
+	found.ours = where_find(name, &found.where);
+	most[0] = found.ours != 0;
 	most[1] = amode;
 	most[2] = -(int64_t)amode;
 	ret = team_come(visit, most, 3);
@@ -339,10 +346,11 @@ static int where_delete(const struct mpiio_where *w)
 int serve_delete(const char *name, MPI_Info info)
 {
 	struct mpiio_where w = { 0 };
+	int ours = name ? where_find(name, &w) : 0;
 
-	if (!name || !where_find(name, &w))
+	if (!ours)
 		return real.File_delete(name, info);
-	return where_delete(&w);
+	return ours < 0 ? fail_text(NULL, ours, NULL) : where_delete(&w);
 }
 
 /*
@@ -363,22 +371,33 @@ static void mount_look(const struct mpiio_file *f)
 	close(fd);
 }
 
+/*
+ * All have come, and nobody has a split collective under way or uses the file any more; @ret is what this process has failed
+ * with.  The standard's close makes durable, no MPI's does: so a program asks for it, and one process is enough.
+ */
+static int close_together(struct mpiio_file *f, int *ret)
+{
+	int64_t say[] = { f->split != NULL, hints_is_on(f, "ddio_close_sync") };
+	int err = file_max(f, CALL_CLOSE, say, 2);
+
+	if (!err && say[0])
+		return -EINPROGRESS;
+	err = err ? fail(f, err) : say[1] ? sync_by_root(f) : MPI_SUCCESS;
+	*ret = *ret ? *ret : err;
+	return 0;
+}
+
 /* Nobody deletes, or frees the counter, while others still use the file. */
 int serve_close(struct mpiio_file *f, MPI_File *fh)
 {
-	int ret = MPI_SUCCESS, behind, gone;
+	int ret = MPI_SUCCESS, behind;
 
-	if (f->split)
-		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
 	requests_settle(f);
 	behind = behind_settle(f);
 	if (behind)
 		ret = behind_fail(f, behind);
-	/* The standard's close makes durable, no MPI's does: so a program asks for it. */
-	if (hints_is_on(f, "ddio_close_sync"))
-		ret = ret ? ret : serve_sync(f);
-	else if ((gone = team_barrier(f->team)) && !ret)
-		ret = fail(f, gone);
+	if (close_together(f, &ret))
+		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
 	if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && !f->team->rank)
 		ret = where_delete(&f->where);
 	else

@@ -113,9 +113,9 @@ int serve_seek_shared(struct mpiio_file *f, MPI_Offset offset, int whence)
 	ret = behind_settle(f);
 	if (ret)
 		return behind_fail(f, ret);
-	ret = team_same(t, offset);
+	ret = file_same(f, CALL_SEEK, offset);
 	if (!ret)
-		ret = team_same(t, whence);
+		ret = file_same(f, CALL_SEEK, whence);
 	if (ret)
 		return fail_not_same(f, ret, "the offsets differ, or what they count from");
 	if (!t->rank) {

@@ -12,7 +12,7 @@ static int take_in_order(struct mpiio_file *f, uint64_t etypes, uint64_t *at)
 		int64_t base;
 		int64_t err;
 	} first = { 0 };
-	int ret = team_sum(t, etypes, &before, &all);
+	int ret = file_sum(f, etypes, &before, &all);
 
 	if (!ret && !t->rank)
 		first.err = ddio_counter_add(f->shared, (int64_t)all, &first.base);

@@ -36,7 +36,8 @@ static int below_mount(const char *path, struct mpiio_where *w)
 	char copy[PATH_MAX];
 	int ret = mount_conf(path, w);
 
-	if (ret != -ENOENT)
+	/* What is no name there is not one of the MPI's own, either: Open MPI crashes with long ones. */
+	if (ret != -ENOENT && ret != -ENAMETOOLONG && ret != -ENOTDIR)
 		return ret > 0;
 	strcpy(copy, path); /* as long as w->path, which holds it */
 	return mount_conf(dirname(copy), w) > 0;
@@ -54,7 +55,7 @@ int where_find(const char *name, struct mpiio_where *w)
 	if (prefixed)
 		name += strlen(PREFIX);
 	if (!*name || !path_keep(w, name))
-		return 0;
+		return prefixed ? *name ? -ENAMETOOLONG : -ENOENT : 0;
 	w->mounted = below_mount(w->path, w);
 	if (w->mounted)
 		return 1;
@@ -63,5 +64,5 @@ int where_find(const char *name, struct mpiio_where *w)
 	w->conf[0] = 0;
 	while (*name == '/')
 		name++;
-	return path_keep(w, name);
+	return *name && path_keep(w, name) ? 1 : -ENOENT;
 }

@@ -24,7 +24,7 @@ struct mpiio_where {
  *
  * Costs one system call for a path on anything that is not FUSE.
  *
- * Return: 1: it is; 0: it is not.
+ * Return: 1: it is; 0: it is not; negative errno: it is said to be, by the prefix, but such a name there cannot be.
  */
 int where_find(const char *name, struct mpiio_where *w);
 

@@ -4,6 +4,9 @@
  * wait for ever for a process that has died.  The group of ddio hears of that, and what is under way is given up.  What the MPI
  * may still write into is left to it then.
  *
+ * Processes whose programs make different calls find that out: what begins a call is the same message for all of them, with the
+ * call in it.  If others are in a call that moves data the group knows that they wait.
+ *
  * Before there is a group nobody hears of it.  But once all have come to an open, none has anything else to do: whoever does
  * not answer for a while then has died.
  */
@@ -16,6 +19,7 @@
 #include "mpiio/team/team.h"
 
 #define TALK_BYTES 4096
+#define TALK_NUMBERS 8 /* what, twice, and up to six */
 struct team_talk {
 	MPI_Request request;
 	MPI_Comm dup;
@@ -95,9 +99,24 @@ static int talk_look(const struct mpiio_team *t, uint64_t *until)
 	return err ? err : -ECONNABORTED;
 }
 
+/*
+ * Others may wait for this process in a call that moves data, which it does not make while it waits for them here.  A call that
+ * they have come from they leave it to the MPI to end here, too: that takes it less than processes have to come to an open.
+ */
+static void talk_heed(const struct mpiio_team *t, uint64_t *heeded)
+{
+	if (!t->heeds || ddio_group_awaited(t->group) <= 0)
+		*heeded = 0;
+	else if (!*heeded)
+		*heeded = now_ns() + bound_ns;
+	else if (now_ns() >= *heeded)
+		ddio_group_abort(t->group, "its program is in another call of MPI-IO");
+}
+
 /* @until: when who has not answered is taken for dead, or 0: only the group tells. */
 static int talk_wait(struct mpiio_team *t, uint64_t until)
 {
+	uint64_t heeded = 0;
 	unsigned int looks;
 	int done = 0, err;
 
@@ -107,6 +126,7 @@ static int talk_wait(struct mpiio_team *t, uint64_t until)
 		talk_pause(looks);
 		if (done || looks % 64)
 			continue;
+		talk_heed(t, &heeded);
 		err = talk_look(t, &until);
 		if (err) {
 			t->deaf = true;
@@ -129,29 +149,54 @@ static int talk_begins(struct mpiio_team *t)
 	return t->group ? ddio_group_check(t->group) : -ECONNABORTED;
 }
 
-static int max_begin(struct mpiio_team *t, const int64_t *numbers, int n)
+static int max_begin(struct mpiio_team *t, int64_t what, const int64_t *numbers, int n)
 {
-	memcpy(t->talk->in.most, numbers, (size_t)n * sizeof(*numbers));
-	return PMPI_Iallreduce(t->talk->in.most, t->talk->out.most, n, MPI_INT64_T, MPI_MAX,
-			       t->comm, &t->talk->request)
+	int64_t *in = t->talk->in.most;
+
+	memset(in, 0, TALK_NUMBERS * sizeof(*in));
+	in[0] = what;
+	in[1] = -what;
+	if (n)
+		memcpy(in + 2, numbers, (size_t)n * sizeof(*numbers));
+	return PMPI_Iallreduce(in, t->talk->out.most, TALK_NUMBERS, MPI_INT64_T, MPI_MAX, t->comm,
+			       &t->talk->request)
 		       ? -EIO
 		       : 0;
 }
 
 static int max_end(struct mpiio_team *t, int64_t *numbers, int n, int ret)
 {
-	if (!ret)
-		memcpy(numbers, t->talk->out.most, (size_t)n * sizeof(*numbers));
-	return ret;
+	const int64_t *out = t->talk->out.most;
+
+	if (ret)
+		return ret;
+	t->greatest = out[0];
+	if (out[0] != -out[1])
+		return TEAM_DIFFERS;
+	if (n)
+		memcpy(numbers, out + 2, (size_t)n * sizeof(*numbers));
+	return 0;
 }
 
-int team_max(struct mpiio_team *t, int64_t *numbers, int n)
+/*
+ * None leaves a group before all have come to the last call of it.  So a group that is broken when a call begins is of no use, and
+ * what others have left to the MPI must not be taken for an answer.
+ */
+static int call_begins(struct mpiio_team *t)
 {
-	int ret = talk_begins(t);
+	int ret = t->group ? ddio_group_check(t->group) : 0;
+
+	t->deaf |= ret != 0;
+	return ret ? ret : talk_begins(t);
+}
+
+int team_max(struct mpiio_team *t, int64_t what, int64_t *numbers, int n)
+{
+	int ret = what ? call_begins(t) : talk_begins(t);
 
 	if (ret || t->size == 1)
 		return ret;
-	ret = max_begin(t, numbers, n);
+	ret = max_begin(t, what, numbers, n);
 	return max_end(t, numbers, n, ret ? ret : talk_answer(t));
 }
 
@@ -161,7 +206,7 @@ int team_come(struct mpiio_team *visit, int64_t *numbers, int n)
 
 	if (ret || visit->size == 1)
 		return ret;
-	ret = max_begin(visit, numbers, n);
+	ret = max_begin(visit, 0, numbers, n);
 	return max_end(visit, numbers, n, ret ? ret : talk_wait(visit, 0));
 }
 
@@ -178,15 +223,6 @@ int team_dup(struct mpiio_team *of, MPI_Comm *comm)
 	ret = talk_answer(of);
 	*comm = ret ? MPI_COMM_NULL : of->talk->dup;
 	return ret;
-}
-
-int team_barrier(struct mpiio_team *t)
-{
-	int ret = talk_begins(t);
-
-	if (ret || t->size == 1)
-		return ret;
-	return PMPI_Ibarrier(t->comm, &t->talk->request) ? -EIO : talk_answer(t);
 }
 
 int team_bcast(struct mpiio_team *t, void *buf, size_t len)
@@ -209,14 +245,11 @@ int team_bcast(struct mpiio_team *t, void *buf, size_t len)
 	return ret;
 }
 
-int team_sum(struct mpiio_team *t, uint64_t mine, uint64_t *before, uint64_t *all)
+/* They differ. */
+static int sum_talk(struct mpiio_team *t, uint64_t mine, uint64_t *before, uint64_t *all)
 {
-	int ret = talk_begins(t);
+	int ret;
 
-	*before = 0;
-	*all = mine;
-	if (ret || t->size == 1)
-		return ret;
 	t->talk->in.sum[0] = mine;
 	if (PMPI_Iexscan(t->talk->in.sum, t->talk->out.sum, 1, MPI_UINT64_T, MPI_SUM, t->comm,
 			 &t->talk->request))
@@ -233,10 +266,20 @@ int team_sum(struct mpiio_team *t, uint64_t mine, uint64_t *before, uint64_t *al
 	return ret;
 }
 
-int team_same(struct mpiio_team *t, int64_t value)
+int team_sum(struct mpiio_team *t, int64_t what, uint64_t mine, uint64_t *before, uint64_t *all)
+{
+	int64_t most[2] = { (int64_t)mine, -(int64_t)mine };
+	int ret = team_max(t, what, most, 2);
+
+	*before = (uint64_t)t->rank * mine;
+	*all = (uint64_t)t->size * mine;
+	return ret || most[0] == -most[1] ? ret : sum_talk(t, mine, before, all);
+}
+
+int team_same(struct mpiio_team *t, int64_t what, int64_t value)
 {
 	int64_t most[2] = { value, -value };
-	int ret = team_max(t, most, 2);
+	int ret = team_max(t, what, most, 2);
 
 	return ret ? ret : most[0] != -most[1];
 }

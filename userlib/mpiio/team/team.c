@@ -29,10 +29,17 @@ void verdict_of_root(struct mpiio_team *t, struct team_verdict *v)
 		verdict_say(v, cluster_session(t->cluster), ret);
 }
 
+const char *team_text(const struct mpiio_team *t, int err)
+{
+	if (err == TEAM_DIFFERS)
+		return "the processes make different calls, or one has closed the file";
+	return ddio_last_error(cluster_session(t->cluster));
+}
+
 int worst_of(struct mpiio_team *t, int err)
 {
 	int64_t worst = -(int64_t)err;
-	int ret = team_max(t, &worst, 1);
+	int ret = team_max(t, 0, &worst, 1);
 
 	return ret ? ret : -(int)worst;
 }
@@ -149,6 +156,7 @@ static int team_form(struct mpiio_team *t, struct mpiio_team *visit, const char 
 	PMPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
 	t->rank = visit->rank;
 	t->size = visit->size;
+	t->heeds = true;
 	ret = worst_of(t, cluster_get(conf, &t->cluster));
 	if (!ret)
 		ret = worst_of(t, ddio_group_create_bcast(cluster_session(t->cluster),
@@ -195,6 +203,7 @@ int team_own(struct mpiio_team **team)
 		own->cluster = t->cluster;
 		own->rank = t->rank;
 		own->size = t->size;
+		own->heeds = true;
 	}
 	ret = worst_of(t, own ? 0 : -ENOMEM);
 	if (!ret)
@@ -256,7 +265,7 @@ int team_get(struct mpiio_team *visit, const char *conf, struct mpiio_team **tea
 		*team = team_kept(visit->comm, cluster);
 	has[0] = !*team;
 	has[1] = -ret;
-	ret = team_max(visit, has, 2);
+	ret = team_max(visit, 0, has, 2);
 	if (ret || has[1])
 		return ret ? ret : -(int)has[1];
 	if (has[0])

@@ -3,6 +3,7 @@
 #ifndef MPIIO_TEAM_TEAM_H
 #define MPIIO_TEAM_TEAM_H
 
+#include <errno.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,9 @@ struct ddio_session *cluster_session(struct mpiio_cluster *c);
  * @size: number of processes
  * @refs: files, and the communicator that it was made of
  * @talk: what its processes tell each other; @deaf: one has died, and the MPI may wait for it for ever
+ * @heeds: in a talk it looks whether others wait in a call of the group
+ * @greatest: what processes were about that told each other numbers last
+ * @opened: files, to number them
  */
 struct mpiio_team {
 	MPI_Comm comm;
@@ -31,7 +35,9 @@ struct mpiio_team {
 	int rank, size;
 	unsigned int refs;
 	struct team_talk *talk;
-	bool deaf;
+	bool deaf, heeds;
+	int64_t greatest;
+	uint32_t opened;
 	struct mpiio_team *next;
 };
 
@@ -57,15 +63,19 @@ void verdict_of_root(struct mpiio_team *t, struct team_verdict *v);
 int worst_of(struct mpiio_team *t, int err);
 
 /*
- * talk.c: what the processes of a team tell each other, collectively: the greatest of each number, in its place; rank 0's
- * bytes; what the ranks before this one gave, and all; that all have come.  team_same(): 0, or 1 if the values differ.
- * 0 or a negative errno, also when a process has died; fail() has its text.
+ * talk.c: what the processes of a team tell each other, collectively: the greatest of each of up to six numbers, in its place;
+ * rank 0's bytes; what the ranks before this one gave, and all.  team_same(): 0, or 1 if the values differ.  0 or a
+ * negative errno, also when a process has died; team_text() has its words.
+ *
+ * @what: what the program is about, by which programs that make different calls find out: TEAM_DIFFERS on all.  0: a step of
+ * something that all have begun.
  */
-int team_max(struct mpiio_team *t, int64_t *numbers, int n);
+#define TEAM_DIFFERS (-EREMCHG)
+int team_max(struct mpiio_team *t, int64_t what, int64_t *numbers, int n);
 int team_bcast(struct mpiio_team *t, void *buf, size_t len);
-int team_sum(struct mpiio_team *t, uint64_t mine, uint64_t *before, uint64_t *all);
-int team_barrier(struct mpiio_team *t);
-int team_same(struct mpiio_team *t, int64_t value);
+int team_sum(struct mpiio_team *t, int64_t what, uint64_t mine, uint64_t *before, uint64_t *all);
+int team_same(struct mpiio_team *t, int64_t what, int64_t value);
+const char *team_text(const struct mpiio_team *t, int err);
 /* As team_max(), of a visit: waits for processes that have not come yet. */
 int team_come(struct mpiio_team *visit, int64_t *numbers, int n);
 /* Duplicates the communicator of @of. */
