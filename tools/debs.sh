@@ -72,7 +72,7 @@ build() {
 	libs=$(shlibs "$name")
 	sed -e "s|@VERSION@|$version|g;s|@ARCH@|$arch|;s|@MAINTAINER@|$maintainer|;s|@SIZE@|$size|;s|@SHLIBS@|$libs|" \
 		"tools/debian/$name.control" >"$stage/DEBIAN/control"
-	for f in postinst prerm triggers; do
+	for f in postinst prerm postrm triggers; do
 		[ ! -e "tools/debian/$name.$f" ] || install -m 644 "tools/debian/$name.$f" "$stage/DEBIAN/$f"
 	done
 	[ ! -e "tools/debian/$name.shlibs" ] || sed "s|@VERSION@|$version|" "tools/debian/$name.shlibs" >"$stage/DEBIAN/shlibs"
