@@ -100,6 +100,18 @@ static void space(struct input *in)
 		abort();
 }
 
+static void pending(struct input *in)
+{
+	uint8_t buf[REC_PENDING_LEN];
+	struct rec_pending rec;
+
+	if (rec_pending_get(in->key, in->key_len, in->value, in->len, &rec))
+		return;
+	rec_pending_put(buf, &rec);
+	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
+		abort();
+}
+
 static void sums(struct input *in)
 {
 	uint8_t buf[REC_SUMS_MAX];
@@ -272,6 +284,7 @@ static void dispatch(struct input *in, uint8_t kind)
 		break;
 	case 9:
 		sums(in);
+		pending(in);
 		break;
 	case 10:
 		scrub(in);

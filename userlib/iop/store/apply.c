@@ -51,6 +51,12 @@ int store_apply_change(struct store *store, MDB_txn *txn, const struct store_cha
 		return store_apply_life(store, txn, change);
 	case CHANGE_SCRUB:
 		return store_apply_scrub(store, txn);
+	case CHANGE_PENDING:
+		return store_apply_pending(store, txn, change);
+	case CHANGE_MOVE:
+		return store_apply_move(store, txn, change);
+	case CHANGE_PENDED:
+		return store_apply_pended(store, txn, change);
 	}
 	return -EINVAL;
 }

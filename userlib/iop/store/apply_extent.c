@@ -158,7 +158,8 @@ int store_apply_mark(struct store *store, MDB_txn *txn, const struct store_chang
 	return ret;
 }
 
-int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change *change)
+/* Frees what the object has of the blocks. */
+static int cut(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	uint64_t end = change->block + change->count;
 	struct rec_extent rec;
@@ -169,5 +170,33 @@ int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change
 		if (!ret && rec.count && !rec.lost)
 			ret = store_put_free(store, txn, rec.start, rec.count * change->bs);
 	} while (!ret && rec.count);
+	return ret;
+}
+
+int store_apply_move(struct store *store, MDB_txn *txn, const struct store_change *change)
+{
+	struct store_change shadow = *change;
+	uint64_t at = change->block, end = at + change->count;
+	struct rec_extent rec;
+	int ret = cut(store, txn, change);
+
+	shadow.id = change->start;
+	while (at < end && !ret) {
+		ret = extent_take(store, txn, &shadow, at, end, &rec);
+		if (!ret && (!rec.count || rec.block != at || rec.lost))
+			return -EUCLEAN;
+		at += rec.count;
+		rec.id = change->id;
+		if (!ret)
+			ret = extent_add(store, txn, rec, change->bs);
+	}
+	return ret;
+}
+
+int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change *change)
+{
+	uint64_t end = change->block + change->count;
+	int ret = cut(store, txn, change);
+
 	return ret ? ret : sums_cut(&store->sums, txn, change->id, change->bs, change->block, end);
 }

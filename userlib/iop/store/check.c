@@ -34,7 +34,7 @@ struct found {
 struct bad_key {
 	int db;
 	size_t len, fixed_len, value_len;
-	uint8_t key[512], fixed[REC_EXTENT_KEY_LEN], value[REC_EXTENT_LEN];
+	uint8_t key[512], fixed[REC_EXTENT_KEY_LEN], value[REC_PENDING_LEN];
 };
 
 /**
@@ -61,6 +61,7 @@ struct lost_gap {
  * @read: the last extent that can be read
  * @gaps: where extents cannot be read; the last one is open until the next that can
  * @sums_id, @sums_bs: the object of the last sums that were read, and the bytes of its blocks; 0: there is none
+ * @shadows: the objects of what is pending, @nshadows of them
  * @kept: problems that a repair leaves; @heads: of these, damaged records of objects
  */
 struct store_check {
@@ -80,6 +81,8 @@ struct store_check {
 	struct rec_extent read;
 	struct lost_gap *gaps;
 	size_t ngaps, cap_gaps;
+	uint64_t *shadows;
+	size_t nshadows, cap_shadows;
 	uint64_t kept, heads;
 	uint64_t sums_id;
 	uint32_t sums_bs;
@@ -201,6 +204,55 @@ static void leave(struct store_check *check)
 	check->kept++;
 }
 
+static int check_pending(struct store_check *check, const MDB_val *key, const MDB_val *val)
+{
+	struct rec_pending rec;
+	struct bad_key *bad;
+	int ret = rec_pending_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
+
+	if (ret) {
+		problem(check, "the record of what is pending of file %" PRIu64 " is damaged",
+			rec.id);
+		ret = note_bad(check, STORE_PENDING, key);
+		if (ret)
+			return ret;
+		bad = last_bad(check);
+		if (!correct(bad, val) ||
+		    rec_pending_get(bad->fixed, bad->fixed_len, bad->value, bad->value_len, &rec)) {
+			bad->value_len = 0;
+			leave(check);
+			return 0;
+		}
+	}
+	if (grow((void **)&check->shadows, &check->cap_shadows, check->nshadows,
+		 sizeof(*check->shadows)))
+		return -ENOMEM;
+	check->shadows[check->nshadows++] = rec.shadow;
+	return 0;
+}
+
+static bool is_pending(const struct store_check *check, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < check->nshadows; i++)
+		if (check->shadows[i] == id)
+			return true;
+	return false;
+}
+
+/* Nobody knows whose its blocks are. */
+static int shadow_lost(struct store_check *check, const MDB_val *key, uint64_t id)
+{
+	int ret;
+
+	problem(check, "object %" PRIu64 " is pending, but of no file", id);
+	ret = note_bad(check, STORE_OBJECTS, key);
+	if (!ret)
+		leave(check);
+	return ret;
+}
+
 static int check_object(struct store_check *check, const MDB_val *key, const MDB_val *val)
 {
 	struct rec_object rec;
@@ -210,6 +262,8 @@ static int check_object(struct store_check *check, const MDB_val *key, const MDB
 	ret = rec_object_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
 	if (!ret && rec.block < check->store->sector)
 		ret = -EUCLEAN;
+	if (!ret && rec.id & REC_SHADOW && !is_pending(check, rec.id))
+		return shadow_lost(check, key, rec.id);
 	if (!ret) {
 		check->result.objects++;
 		return 0;
@@ -526,6 +580,7 @@ static int check_label(struct store_check *check)
 	ret = lmdb_errno(mdb_get(check->walk.txn, check->store->db.dbi[STORE_META], &k, &v));
 	if (!ret)
 		ret = rec_label_get(v.mv_data, v.mv_size, &label);
+	label.flags &= ~LABEL_PENDING;
 	if (!ret && !memcmp(&label, &check->store->label, sizeof(label)))
 		return PASS_OVER;
 	problem(check, "the label in the records is %s",
@@ -580,7 +635,7 @@ static int put_lost(struct store_check *check, MDB_txn *txn, uint64_t id, uint64
 {
 	struct bad_key lost;
 	MDB_val k = lmdb_val(lost.fixed, sizeof(lost.fixed));
-	MDB_val v = lmdb_val(lost.value, sizeof(lost.value));
+	MDB_val v = lmdb_val(lost.value, REC_EXTENT_LEN);
 	int ret;
 
 	lose(&lost, id, block);
@@ -700,6 +755,7 @@ static const struct store_check_pass {
 	int (*step)(struct store_check *check);
 } passes[] = {
 	{ .step = check_label },
+	{ .db = STORE_PENDING, .record = check_pending },
 	{ .db = STORE_OBJECTS, .record = check_object },
 	{ .db = STORE_EXTENTS, .record = check_extent },
 	{ .step = sort_begin },
@@ -734,6 +790,7 @@ static void restart(struct store_check *check)
 	check->nfound = 0;
 	check->nbad = 0;
 	check->ngaps = 0;
+	check->nshadows = 0;
 	check->kept = 0;
 	check->heads = 0;
 	check->sums_id = 0;
@@ -801,6 +858,7 @@ int store_check_end(struct store_check *check, struct ddio_msg_fsck *result)
 	free(check->found);
 	free(check->bad);
 	free(check->gaps);
+	free(check->shadows);
 	free(check);
 	return ret;
 }

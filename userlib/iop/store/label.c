@@ -80,8 +80,12 @@ int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags)
 	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
 	struct label label = store->label;
 	uint8_t buf[LABEL_LEN];
+	MDB_stat stat;
+	int ret = mdb_stat(txn, store->db.dbi[STORE_PENDING], &stat);
 
-	label.flags |= flags;
+	if (ret)
+		return ret;
+	label.flags |= flags | (stat.ms_entries ? LABEL_PENDING : 0);
 	rec_label_put(buf, &label);
 	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
@@ -139,6 +143,12 @@ static int label_compare(struct identity *id, const struct label *found, const c
 {
 	const struct label *want = &id->store->label;
 
+	if (found->flags & ~LABEL_FLAGS)
+		return refuse(
+			id, -EPROTONOSUPPORT,
+			"%s: written by a newer ddiod, which uses there what this one does not "
+			"know (flags %#" PRIx32 "): update it",
+			where, found->flags & ~LABEL_FLAGS);
 	if (!strcmp(found->cluster, want->cluster) && !strcmp(found->name, want->name) &&
 	    found->disk == want->disk && found->size == want->size)
 		return 0;

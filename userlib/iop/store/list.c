@@ -22,7 +22,7 @@ static uint64_t *memory_ids(const struct store *store, uint64_t after, bool remo
 	if (!ids)
 		return NULL;
 	ddio_hash_for_each(obj, &walk, &store->hash, node)
-		if (obj->removed == removed && obj->ref.id > after)
+		if (obj->removed == removed && obj->ref.id > after && obj->ref.id < REC_SHADOW)
 			ids[(*n)++] = obj->ref.id;
 	qsort(ids, *n, sizeof(*ids), id_compare);
 	return ids;
@@ -45,7 +45,7 @@ static bool next_recorded(MDB_cursor *cursor, uint64_t from, const uint64_t *gon
 	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
 	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT))
 		if (rec_key_get(k.mv_data, k.mv_size, id) && !ids_have(gone, ngone, *id))
-			return true;
+			return *id < REC_SHADOW;
 	return false;
 }
 

@@ -3,8 +3,7 @@
 #include <errno.h>
 #include "iop/store/priv.h"
 
-/* Notes, once, the change that records the object itself. */
-static void note_object(struct object *obj)
+void object_note(struct object *obj)
 {
 	const struct store_change change = {
 		.kind = CHANGE_OBJECT,
@@ -34,7 +33,7 @@ int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool
 		ext = &obj->map.v[at];
 		if (batch_reserve(batch, 2, 0))
 			return -ENOMEM;
-		note_object(obj);
+		object_note(obj);
 		change.block = first;
 		change.start = ext->start + (first - ext->block) * obj->ref.block;
 		change.count = ext->block + ext->count - first;

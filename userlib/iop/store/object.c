@@ -489,7 +489,8 @@ static bool fetch_begin(struct store *store, const struct ddio_file_ref *ref,
 	return true;
 }
 
-bool store_fetch(struct store *store, const struct ddio_file_ref *ref, struct store_wait *wait)
+bool store_fetch_object(struct store *store, const struct ddio_file_ref *ref,
+			struct store_wait *wait)
 {
 	struct fetch *f;
 

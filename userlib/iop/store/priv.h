@@ -5,15 +5,15 @@
 
 #include "base/hash.h"
 #include "iop/bound/bound.h"
-#include "iop/store/extent.h"
-#include "iop/store/freespace.h"
+#include "iop/store/ranges/extent.h"
+#include "iop/store/ranges/freespace.h"
 #include "iop/lmdb/committer.h"
 #include "iop/lmdb/env.h"
 #include "iop/store/store.h"
 #include "iop/store/record.h"
 #include "iop/sums/sums.h"
 
-enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE, STORE_SUMS };
+enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE, STORE_SUMS, STORE_PENDING };
 
 #define STORE_LABEL_KEY "label"
 #define STORE_MAP (16u << 20) /* initial address space of the records */
@@ -27,7 +27,8 @@ enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE, STORE_SUMS };
  * struct store_change - one change of the records
  * OBJECT: make the object's record; EXTENT: add blocks; MARK: recorded blocks have been written, or
  * read as zeros again; CUT: drop blocks; REMOVE: drop the object; LIFE: the name space knows the disk;
- * SCRUB: store.scrub
+ * SCRUB: store.scrub; PENDING: an epoch has blocks of the file; MOVE: blocks of the epoch become the file's;
+ * PENDED: it has none any more
  */
 struct store_change {
 	enum {
@@ -38,13 +39,17 @@ struct store_change {
 		CHANGE_REMOVE,
 		CHANGE_LIFE,
 		CHANGE_SCRUB,
+		CHANGE_PENDING,
+		CHANGE_MOVE,
+		CHANGE_PENDED,
 	} kind;
 	uint32_t bs;	/* bytes of the object's blocks */
 	bool unwritten; /* EXTENT, MARK */
 	uint64_t id;
-	uint64_t block; /* OBJECT: the layout */
-	uint64_t start; /* OBJECT: the seed; LIFE: that of the name space */
-	uint64_t count; /* LIFE: rec_life.lost */
+	uint64_t block; /* OBJECT: the layout; PENDING, PENDED: the epoch */
+	uint64_t start; /* OBJECT, PENDING: the seed; LIFE: that of the name space; MOVE: the shadow */
+	uint64_t count;	 /* LIFE: rec_life.lost; PENDING: the shadow */
+	uint32_t layout; /* PENDING */
 };
 
 struct freed {
@@ -99,6 +104,7 @@ struct object {
  * @fetches: struct fetch: objects that are being read, the first by @fetch_timer
  * @idle: clean objects without users, oldest first, with @idle_n and @idle_extents
  * @busy: objects without users that are not clean
+ * @epochs: struct store_epoch: what is pending; @shadow: the last number of an object of one
  * @sums: checksums of the blocks
  * @scrub: how far the disk has been looked through; @scrub_sealed: as it is being recorded
  * @lost: why a change could not be noted; the next commit fails with it
@@ -121,6 +127,8 @@ struct store {
 	struct ddio_list idle, busy;
 	size_t idle_n, idle_extents;
 	uint64_t objects;
+	struct ddio_list epochs;
+	uint64_t shadow;
 	struct store_batch open, sealed;
 	struct sums sums;
 	struct rec_scrub scrub, scrub_sealed;
@@ -207,6 +215,14 @@ void store_sweep(struct store *store);
  * out of the free space. */
 int object_reload(struct object *obj);
 
+/* epoch.c: reads what is pending; forgets it, when the store is closed. */
+int store_load_pending(struct store *store);
+void store_epochs_fini(struct store *store);
+
+/* object.c: store_fetch() without waiting for an epoch */
+bool store_fetch_object(struct store *store, const struct ddio_file_ref *ref,
+			struct store_wait *wait);
+
 /* load.c: the records of one object */
 int store_load_header(struct store *store, uint64_t id, struct rec_object *rec);
 /* All extents, or *@steps from block *@next on, which moves on.  Returns 1 if there are more, 0 or -errno. */
@@ -236,6 +252,21 @@ int store_apply_extent(struct store *store, MDB_txn *txn, const struct store_cha
 int store_apply_mark(struct store *store, MDB_txn *txn, const struct store_change *change);
 int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change *change);
 
+/* apply_epoch.c: the same */
+int store_apply_pending(struct store *store, MDB_txn *txn, const struct store_change *change);
+int store_apply_pended(struct store *store, MDB_txn *txn, const struct store_change *change);
+
+/* apply_extent.c: blocks of the shadow become those of the object. */
+int store_apply_move(struct store *store, MDB_txn *txn, const struct store_change *change);
+
+/* range.c: makes room for a change that frees what the object has of [first, end), and forgets what was not written.
+ * 0 or -ENOMEM. */
+int object_cut_ready(struct object *obj, uint64_t first, uint64_t end);
+/* Notes the space of [first, end) as freed by the open batch, and takes the blocks out of the object. */
+void object_cut(struct object *obj, uint64_t first, uint64_t end);
+
+/* note.c: notes, once, the change that records the object itself; there is room for it. */
+void object_note(struct object *obj);
 /* note.c: notes the change that adds blocks [first, first + count), which may lie in several
  * extents. */
 int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten);

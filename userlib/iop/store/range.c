@@ -115,6 +115,21 @@ static int forget_unwritten(struct object *obj, uint64_t first, uint64_t count)
 	return -ENOMEM;
 }
 
+int object_cut_ready(struct object *obj, uint64_t first, uint64_t end)
+{
+	if (batch_reserve(&obj->store->open, 1, extents_within(obj, first, end)) ||
+	    extent_map_reserve(&obj->map, 1))
+		return -ENOMEM;
+	return forget_unwritten(obj, first, end - first);
+}
+
+void object_cut(struct object *obj, uint64_t first, uint64_t end)
+{
+	note_freed(obj, first, end);
+	extent_map_cut(&obj->map, first, end, obj->ref.block);
+	obj->seq = obj->store->seq;
+}
+
 int object_punch(struct object *obj, uint64_t first, uint64_t count)
 {
 	struct store *store = obj->store;
@@ -126,20 +141,15 @@ int object_punch(struct object *obj, uint64_t first, uint64_t count)
 		.block = first,
 		.count = end - first,
 	};
-	size_t n;
 
 	if (obj->removed || obj->refused)
 		return obj->removed ? -ENOENT : -EUCLEAN;
-	n = count ? extents_within(obj, first, end) : 0;
-	if (!n)
+	if (!count || !extents_within(obj, first, end))
 		return 0;
-	if (batch_reserve(&store->open, 1, n) || extent_map_reserve(&obj->map, 1) ||
-	    forget_unwritten(obj, first, end - first))
+	if (object_cut_ready(obj, first, end))
 		return -ENOMEM;
-	note_freed(obj, first, end);
 	if (obj->recorded)
 		batch_change(&store->open, &change);
-	extent_map_cut(&obj->map, first, end, obj->ref.block);
-	obj->seq = store->seq;
+	object_cut(obj, first, end);
 	return 0;
 }

@@ -240,6 +240,48 @@ CODER_FLAT int rec_free_get(const void *key, size_t key_len, const void *value, 
 	return value_end(&c);
 }
 
+void rec_pending_key(uint8_t key[REC_PENDING_KEY_LEN], uint64_t epoch, uint64_t id)
+{
+	rec_key(key, epoch);
+	rec_key(key + REC_KEY_LEN, id);
+}
+
+static void code_pending(struct ddio_coder *c, struct rec_pending *x)
+{
+	code_u64(c, &x->shadow);
+	code_u64(c, &x->seed);
+	code_u32(c, &x->block);
+	code_u32(c, &x->layout);
+	code_check(c,
+		   x->shadow & REC_SHADOW && x->id && !(x->id & REC_SHADOW) &&
+			   ddio_block_ok(x->block) && x->layout < DDIO_LAYOUT_MAX_W,
+		   -EUCLEAN);
+}
+
+void rec_pending_put(uint8_t value[REC_PENDING_LEN], const struct rec_pending *rec)
+{
+	struct ddio_coder c = value_writing(value, REC_PENDING_LEN, REC_VERSION);
+	uint8_t key[REC_PENDING_KEY_LEN];
+
+	rec_pending_key(key, rec->epoch, rec->id);
+	code_pending(&c, (struct rec_pending *)rec);
+	value_close(&c, key, sizeof(key));
+}
+
+int rec_pending_get(const void *key, size_t key_len, const void *value, size_t len,
+		    struct rec_pending *rec)
+{
+	struct ddio_coder c = value_reading(key, key_len, value, len, REC_VERSION);
+
+	memset(rec, 0, sizeof(*rec));
+	if (key_len != REC_PENDING_KEY_LEN)
+		return -EUCLEAN;
+	rec_key_get(key, REC_KEY_LEN, &rec->epoch);
+	rec_key_get((const uint8_t *)key + REC_KEY_LEN, REC_KEY_LEN, &rec->id);
+	code_pending(&c, rec);
+	return value_end(&c);
+}
+
 bool rec_extent_within(const struct rec_extent *rec, uint32_t block, uint64_t size)
 {
 	return rec->start >= LABEL_SPACE && rec->start <= size &&

@@ -19,6 +19,8 @@
 #define REC_FREE_LEN 16
 #define REC_LIFE_LEN 44
 #define REC_SCRUB_LEN 76
+#define REC_PENDING_KEY_LEN 16
+#define REC_PENDING_LEN 32
 
 #define LABEL_SPACE 4096 /* bytes at the beginning of the disk */
 #define LABEL_VERSION 2
@@ -27,6 +29,8 @@
 #define LABEL_TEXT 256
 #define LABEL_FORGETS 0x1u /* the disk loses its data when it is closed */
 #define LABEL_NEW 0x2u	   /* in the records only: the disk's label is about to be written */
+#define LABEL_PENDING 0x4u /* in the records only: there are records of epochs */
+#define LABEL_FLAGS (LABEL_FORGETS | LABEL_NEW | LABEL_PENDING)
 
 /**
  * struct label - the identity of a disk
@@ -89,6 +93,20 @@ struct rec_free {
 	uint64_t start, len; /* bytes */
 };
 
+/**
+ * struct rec_pending - what an epoch has written of a file is pending: neither the file's nor free
+ * @epoch, @id: the epoch, and the file
+ * @shadow: the object that has the blocks until they become the file's
+ * @seed, @block, @layout: of the file
+ */
+struct rec_pending {
+	uint64_t epoch, id, shadow, seed;
+	uint32_t block, layout;
+};
+
+/* Objects from this number on are no file's: they have blocks that are pending. */
+#define REC_SHADOW (UINT64_C(1) << 63)
+
 void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block);
 
 void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label);
@@ -110,6 +128,8 @@ int rec_scrub_get(const void *value, size_t len, struct rec_scrub *rec);
 void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_object *rec);
 void rec_extent_put(uint8_t value[REC_EXTENT_LEN], const struct rec_extent *rec);
 void rec_free_put(uint8_t value[REC_FREE_LEN], const struct rec_free *rec);
+void rec_pending_key(uint8_t key[REC_PENDING_KEY_LEN], uint64_t epoch, uint64_t id);
+void rec_pending_put(uint8_t value[REC_PENDING_LEN], const struct rec_pending *rec);
 
 /* Returns 0, or -EUCLEAN for bytes that the functions above cannot have written. */
 int rec_object_get(const void *key, size_t key_len, const void *value, size_t len,
@@ -118,6 +138,8 @@ int rec_extent_get(const void *key, size_t key_len, const void *value, size_t le
 		   struct rec_extent *rec);
 int rec_free_get(const void *key, size_t key_len, const void *value, size_t len,
 		 struct rec_free *rec);
+int rec_pending_get(const void *key, size_t key_len, const void *value, size_t len,
+		    struct rec_pending *rec);
 /* Returns true if @rec's blocks of @block bytes lie between the label and @size. */
 bool rec_extent_within(const struct rec_extent *rec, uint32_t block, uint64_t size);
 

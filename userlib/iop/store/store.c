@@ -31,7 +31,8 @@ static int open_records(struct store *store, const struct store_opts *opts, char
 			 [STORE_OBJECTS] = "objects",
 			 [STORE_EXTENTS] = "extents",
 			 [STORE_FREE] = "free",
-			 [STORE_SUMS] = "sums" },
+			 [STORE_SUMS] = "sums",
+			 [STORE_PENDING] = "pending" },
 		.map = STORE_MAP,
 		.sync = opts->sync,
 		.intact = record_intact,
@@ -74,6 +75,8 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 	store->bounds = opts->bounds ? opts->bounds : &store->own;
 	ranges_init(&store->free);
 	ddio_list_init(&store->given);
+	ddio_list_init(&store->epochs);
+	store->shadow = REC_SHADOW;
 	store_objects_init(store);
 	ret = open_records(store, opts, err, err_len);
 	if (ret)
@@ -87,6 +90,8 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 		ret = store_load_free(store);
 	if (!ret)
 		ret = store_count(store);
+	if (!ret)
+		ret = store_load_pending(store);
 	if (ret) {
 		snprintf(err, err_len, "disk %s: cannot read the records in %s: %s",
 			 opts->disk_name, opts->dir, mdb_strerror(-ret));
@@ -98,6 +103,7 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 	return 0;
 
 free_space:
+	store_epochs_fini(store);
 	ranges_fini(&store->free);
 close_records:
 	lmdb_close(&store->db);
@@ -113,6 +119,7 @@ void store_close(struct store *store)
 	if (bug_on(store->committer.active, "disk %s: closed during a commit", store->label.name))
 		return;
 	store_give_none(store);
+	store_epochs_fini(store);
 	store_objects_fini(store);
 	batch_fini(&store->open);
 	batch_fini(&store->sealed);

@@ -95,7 +95,7 @@ struct store_wait {
 };
 
 /**
- * store_fetch - read an object's records, some in each turn, before store_get()
+ * store_fetch - read an object's records, some in each turn, before store_get(); wait while an epoch holds the file
  * @wait: called in a later turn, when they have been read; NULL: the caller asks again in a later turn
  * Return: true if store_get() takes no time; @wait is not used then.
  */

@@ -193,6 +193,32 @@ int sums_give(struct sums *sums, const struct sums_block *b, const void *data)
 	return ret;
 }
 
+int sums_move(struct sums *sums, const struct sums_block *from, const struct sums_block *to)
+{
+	const struct sums_at at = sums_at(from), there = sums_at(to);
+	struct sums_group *group, *target;
+	uint32_t i;
+	int ret = sums->on ? sums_get(sums, from->id, at.number, &group) : 0;
+
+	if (!ret && sums->on)
+		ret = sums_get(sums, to->id, there.number, &target);
+	if (ret || !sums->on)
+		return ret;
+	for (i = 0; i < at.n; i++) {
+		uint32_t chunk = at.first + i;
+
+		sum_set(target, there.first + i,
+			sums_bit(group->rec.have, chunk) ? &group->rec.sum[chunk] : NULL);
+		sums_bit_set(target->rec.doubt, there.first + i, sums_bit(group->rec.doubt, chunk));
+		sums_bit_set(target->fresh, there.first + i, false);
+	}
+	/* Until the next commit the record of @from says that its sum is not in doubt: nothing may be written before. */
+	if (target->open)
+		target->opened = sums->seq;
+	sums_group_busy(sums, target, true);
+	return 0;
+}
+
 bool sums_lack(struct sums *sums, const struct sums_block *b)
 {
 	const struct sums_at at = sums_at(b);

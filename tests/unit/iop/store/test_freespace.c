@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 #include "base/rand.h"
-#include "iop/store/extent.h"
-#include "iop/store/freespace.h"
+#include "iop/store/ranges/extent.h"
+#include "iop/store/ranges/freespace.h"
 #include "tests/unit/lib/ut.h"
 
 #define CELLS 400

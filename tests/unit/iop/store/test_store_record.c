@@ -36,6 +36,8 @@ static const struct rec_free space = { .start = 0x5152535455565758, .len = 0x616
 	"0400000000000000 0000000000000000 0000000000000000 0000000000000000 "                   \
 	"64636261 00000000 74737271 b8a1db25"
 
+#define PENDING "01000000 0700000000000080 5857565554535251 00200000 01000000 9251a579"
+
 static void test_object(void)
 {
 	uint8_t key[REC_KEY_LEN], value[REC_OBJECT_LEN];
@@ -94,6 +96,32 @@ static void test_space(void)
 	CU_ASSERT_EQUAL(rec_free_get(key, sizeof(key), value, sizeof(value), &got), 0);
 	CU_ASSERT_EQUAL(got.start, space.start);
 	CU_ASSERT_EQUAL(got.len, space.len);
+}
+
+static void test_pending(void)
+{
+	const struct rec_pending rec = { .epoch = 5,
+					 .id = UINT64_C(0x4142434445464748),
+					 .shadow = REC_SHADOW | 7,
+					 .seed = UINT64_C(0x5152535455565758),
+					 .block = 8192,
+					 .layout = DDIO_LAYOUT_RANDOM_BLOCKS_W };
+	uint8_t key[REC_PENDING_KEY_LEN], value[REC_PENDING_LEN];
+	struct rec_pending got;
+
+	rec_pending_key(key, rec.epoch, rec.id);
+	ut_hex_same("key of what is pending", key, sizeof(key),
+		    "0000000000000005 4142434445464748");
+	rec_pending_put(value, &rec);
+	ut_hex_same("what is pending", value, sizeof(value), PENDING);
+	CU_ASSERT_EQUAL(rec_pending_get(key, sizeof(key), value, sizeof(value), &got), 0);
+	CU_ASSERT_EQUAL(memcmp(&got, &rec, sizeof(got)), 0);
+	/* Of another epoch, and too short. */
+	key[7] ^= 1;
+	CU_ASSERT_EQUAL(rec_pending_get(key, sizeof(key), value, sizeof(value), &got), -EUCLEAN);
+	key[7] ^= 1;
+	CU_ASSERT_EQUAL(rec_pending_get(key, sizeof(key), value, sizeof(value) - 1, &got),
+			-EUCLEAN);
 }
 
 static void test_sums(void)
@@ -293,6 +321,7 @@ static const struct ut_case cases[] = {
 	{ "object", test_object },
 	{ "extent", test_extent },
 	{ "free space", test_space },
+	{ "what is pending", test_pending },
 	{ "sums", test_sums },
 	{ "label", test_label },
 	{ "a life", test_life },

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/rand.h"
-#include "iop/store/freespace.h"
+#include "iop/store/ranges/freespace.h"
 
 static uint64_t longest_of(const struct range_node *node)
 {

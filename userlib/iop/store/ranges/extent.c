@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "iop/store/extent.h"
+#include "iop/store/ranges/extent.h"
 
 void extent_map_fini(struct extent_map *map)
 {
