@@ -689,6 +689,7 @@ struct ddio_transfer {
 #define DDIO_XFER_NO_SHARE 0x80u   /* no buffers are shared on one machine: data go by messages */
 #define DDIO_XFER_IN_TURN 0x100u   /* TC: one contiguous chunk after the other */
 #define DDIO_XFER_OVERLAP 0x40u	   /* bytes may be named more than once; see ddio_write_all() */
+#define DDIO_XFER_ATOMIC 0x200u	   /* DD, DDs: all of a write is in the file, or nothing; durable */
 
 /*
  * Collective transfers: every member of the group makes the same calls in the same order.
@@ -726,7 +727,12 @@ int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct
  * there may be 2^24.  After a failure the bytes that
  * were to be written are undefined; all others are what they were.
  *
- * Return: as ddio_read_all(), and -EBADSLT: two members write the same byte without DDIO_XFER_OVERLAP; -ENOSPC: a disk is full.
+ * With DDIO_XFER_ATOMIC, whoever dies and whatever loses power meanwhile, whoever reads the file later finds all that was to be
+ * written, if the call has succeeded, or else all of it or nothing.  Until that is decided others who want the file wait.  The
+ * disks need space for what was there and for what is written.
+ *
+ * Return: as ddio_read_all(), and -EBADSLT: two members write the same byte without DDIO_XFER_OVERLAP; -ENOSPC: a disk is full;
+ * -EBUSY: another atomic write of the file is under way; -ECANCELED: an atomic write was given up.
  */
 int ddio_write_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t);
 

@@ -400,6 +400,6 @@ static inline void gen_obj_copy(struct rnd *r, struct ddio_msg_obj_copy *x)
 		{ DDIO_OP_FS_ORPHANS, "fs_readdir", "ns_listing" },                           \
 		{ DDIO_OP_FS_GONE, "fs_ino", NULL }, { DDIO_OP_OBJ_STAT, "obj", "obj_stat" }, \
 		{ DDIO_OP_OBJ_PUNCH, "obj", NULL }, { DDIO_OP_OBJ_ALLOCATE, "obj", NULL },    \
-		{ DDIO_OP_OBJ_COPY, "obj_copy", "obj_data" },
+		{ DDIO_OP_OBJ_COPY, "obj_copy", "obj_data" }, { DDIO_OP_OBJ_SETTLE, "obj", NULL },
 
 #endif /* DDIO_TEST_CODECS_FS_H */

@@ -121,6 +121,16 @@ static inline void gen_ns_size(struct rnd *r, struct ddio_msg_ns_size *x)
 	x->size = rnd_below(r, DDIO_MAX_FILE + 1);
 }
 
+static inline void gen_ns_epoch(struct rnd *r, struct ddio_msg_ns_epoch *x)
+{
+	x->id = 1 + rnd_u64(r) / 2;
+	x->epoch = rnd_below(r, DDIO_EPOCH_MAX);
+	x->settled = rnd_below(r, DDIO_EPOCH_MAX);
+	x->size = rnd_below(r, DDIO_MAX_FILE + 1);
+	x->flags = (uint32_t)rnd_below(r, 8);
+	x->reserved = 0;
+}
+
 static inline void gen_ns_list(struct rnd *r, struct ddio_msg_ns_list *x)
 {
 	x->max = 1 + (uint32_t)rnd_below(r, DDIO_MAX_BATCH);
@@ -266,6 +276,10 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 		x->flags |= DDIO_COLL_FAMILIES;
 	if (x->flags & DDIO_COLL_WRITE)
 		x->flags &= ~DDIO_COLL_SHORT;
+	if (x->flags & DDIO_COLL_WRITE && x->flags & DDIO_COLL_SYNC && rnd_below(r, 2)) {
+		x->flags |= DDIO_COLL_ATOMIC;
+		x->epoch = 1 + rnd_below(r, DDIO_EPOCH_MAX - 1);
+	}
 	x->buffers = (uint32_t)rnd_u64(r);
 	x->timeout_ns = rnd_u64(r);
 	x->file_size = rnd_below(r, DDIO_MAX_FILE + 1);
@@ -663,6 +677,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(ns_create, ddio_msg_ns_create, M(ddio_file_record_free, rec)) \
 	X(ns_name, ddio_msg_ns_name, N)                                 \
 	X(ns_size, ddio_msg_ns_size, N)                                 \
+	X(ns_epoch, ddio_msg_ns_epoch, N)                               \
 	X(ns_list, ddio_msg_ns_list, N)                                 \
 	X(ns_listing, ddio_msg_ns_listing, F(ddio_ns_listing_free))     \
 	X(obj, ddio_msg_obj, N)                                         \

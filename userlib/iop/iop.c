@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The I/O processor's entrance: puts the server and the services together. */
 #include "iop/coll/service.h"
+#include "iop/epoch/epochs.h"
 #include "iop/iop.h"
 #include "iop/ns/ns.h"
 #include "iop/ops/look/look.h"
@@ -9,9 +10,10 @@
 #include "iop/scrub/service.h"
 #include "iop/server/server.h"
 
-static const struct server_service *const services[] = { &coll_service,	 &ops_service,
-							 &scrub_service, &query_service,
-							 &trace_service, NULL };
+static const struct server_service *const services[] = {
+	&epoch_service, &coll_service,	&ops_service, &scrub_service,
+	&query_service, &trace_service, NULL
+};
 
 /**
  * ddio_iop_reactors - how many reactors a node gets

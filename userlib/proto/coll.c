@@ -8,7 +8,10 @@ enum { WANT_LEN = 16 };
 #define COLL_FLAGS                                                                   \
 	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC |      \
 	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF | DDIO_COLL_SHORT | DDIO_COLL_OVERLAP | \
-	 DDIO_COLL_FAMILIES | DDIO_COLL_NO_SHARE | DDIO_COLL_NEED)
+	 DDIO_COLL_FAMILIES | DDIO_COLL_NO_SHARE | DDIO_COLL_NEED | DDIO_COLL_ATOMIC)
+
+/* Flags that ATOMIC needs beside it. */
+#define COLL_ATOMIC_WITH (DDIO_COLL_WRITE | DDIO_COLL_SYNC)
 
 /* Returns true if the largest file can have a block of this number. */
 static bool block_number_ok(uint64_t block)
@@ -84,6 +87,11 @@ static inline void code_coll_start(struct ddio_coder *c, struct ddio_msg_coll_st
 	code_check(c, !(x->flags & DDIO_COLL_WRITE) || !(x->flags & DDIO_COLL_SHORT), -EPROTO);
 	code_check(c, x->op && x->nprocs, -EINVAL);
 	code_check(c, x->nprocs <= DDIO_MAX_MEMBERS && x->file_size <= DDIO_MAX_FILE, -EMSGSIZE);
+	if (x->flags & DDIO_COLL_ATOMIC) {
+		code_u64(c, &x->epoch);
+		code_check(c, !(COLL_ATOMIC_WITH & ~x->flags), -EPROTO);
+		code_check(c, x->epoch && x->epoch < DDIO_EPOCH_MAX, -EINVAL);
+	}
 	code_record(c, &x->file);
 	if (x->flags & DDIO_COLL_FAMILIES)
 		code_all(c, x);

@@ -149,6 +149,19 @@ static inline void code_ns_size(struct ddio_coder *c, struct ddio_msg_ns_size *x
 }
 CODEC(ns_size, ddio_msg_ns_size)
 
+static inline void code_ns_epoch(struct ddio_coder *c, struct ddio_msg_ns_epoch *x)
+{
+	code_u64(c, &x->id);
+	code_u64(c, &x->epoch);
+	code_u64(c, &x->settled);
+	code_u64(c, &x->size);
+	code_flags(c, &x->flags, DDIO_EPOCH_GIVE_UP | DDIO_EPOCH_OPEN | DDIO_EPOCH_COMMITTED);
+	code_reserved(c, &x->reserved);
+	code_check(c, x->id && x->epoch < DDIO_EPOCH_MAX && x->settled < DDIO_EPOCH_MAX, -EINVAL);
+	code_check(c, x->size <= DDIO_MAX_FILE, -EMSGSIZE);
+}
+CODEC(ns_epoch, ddio_msg_ns_epoch)
+
 static inline void code_ns_list(struct ddio_coder *c, struct ddio_msg_ns_list *x)
 {
 	code_u32(c, &x->max);

@@ -7,7 +7,7 @@ enum { EXTENT_LEN = 28, ID_LEN = 8 };
 
 #define OBJ_FLAGS                                                                                  \
 	(DDIO_OBJ_NO_PREFETCH | DDIO_OBJ_ALL | DDIO_OBJ_REPAIR | DDIO_OBJ_ZERO | DDIO_OBJ_STREAM | \
-	 DDIO_OBJ_DROP)
+	 DDIO_OBJ_DROP | DDIO_OBJ_COMMIT | DDIO_OBJ_DURABLE)
 
 /* Returns true if the reference names no file, as in requests about a whole disk: all is zero. */
 static bool no_file(const struct ddio_file_ref *ref)

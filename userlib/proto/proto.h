@@ -217,6 +217,19 @@ struct ddio_msg_ns_name { /* LOOKUP; REMOVE (by id: an orphan).  The id counts i
 	char path[DDIO_MAX_PATH + 1];
 };
 
+struct ddio_msg_ns_epoch { /* EPOCH, COMMIT, DECIDED and their replies */
+	uint64_t id;	   /* of the file */
+	uint64_t epoch; /* not 0 but in EPOCH, and in its reply if there is an epoch to be settled */
+	uint64_t settled; /* EPOCH: that every disk has settled; reply: that must be settled first; else 0 */
+	uint64_t size;	/* COMMIT: where the write ends; replies: of the file */
+	uint32_t flags; /* DDIO_EPOCH_* */
+	uint32_t reserved;
+};
+#define DDIO_EPOCH_GIVE_UP 0x1u	  /* DECIDED: if it is still open it is not to be */
+#define DDIO_EPOCH_OPEN 0x2u	  /* its reply: not decided yet */
+#define DDIO_EPOCH_COMMITTED 0x4u /* its reply; without both it is not, and never will be */
+#define DDIO_EPOCH_MAX (UINT64_C(1) << 61)
+
 struct ddio_msg_ns_size { /* EXTEND, SET_SIZE, REMOVE_DONE (size unused) */
 	uint64_t id;
 	uint64_t size;
@@ -253,7 +266,10 @@ struct ddio_msg_obj {
 /* READ: one of the reads that the client has given one number, such as those of an open file: the
  * cache reads ahead along sequential ones, not as in the papers. */
 #define DDIO_OBJ_STREAM 0x10u
-#define DDIO_OBJ_DROP 0x20u /* FSCK, with REPAIR: what was lost reads as zeros from now on */
+#define DDIO_OBJ_COMMIT \
+	0x40u /* SETTLE: what the epoch has written becomes the file's; else it is dropped */
+#define DDIO_OBJ_DURABLE 0x80u /* SETTLE: answered when that is recorded */
+#define DDIO_OBJ_DROP 0x20u    /* FSCK, with REPAIR: what was lost reads as zeros from now on */
 /* FSCK with this as disk: the records of the name space, on the node that serves it. */
 #define DDIO_FSCK_NAMES UINT32_MAX
 
@@ -325,6 +341,7 @@ struct ddio_msg_coll_start {
 	uint32_t reserved;
 	uint64_t timeout_ns;
 	uint64_t file_size; /* at the start: a read asks for nothing beyond it */
+	uint64_t epoch;	    /* ATOMIC: not 0 */
 	struct ddio_file_record file;
 	uint32_t nparts;	 /* 1 for an array; else nprocs; 0 with FAMILIES */
 	struct ddio_part *parts; /* allocated with what they name: ddio_coll_start_free() */
@@ -344,6 +361,8 @@ struct ddio_msg_coll_start {
 #define DDIO_COLL_NO_SHARE 0x200u /* nothing goes through shared buffers */
 #define DDIO_COLL_NEED \
 	0x400u /* who has nothing at a reactor need not be attached to it, and hears no COLL_DONE of success */
+#define DDIO_COLL_ATOMIC \
+	0x800u /* with WRITE and SYNC: nothing of it is the file's before the epoch is decided */
 void ddio_coll_start_free(struct ddio_msg_coll_start *start);
 
 struct ddio_msg_coll_data { /* prefix of COLL_DATA and COLL_PIECE */
@@ -739,6 +758,7 @@ DDIO_PROTO_CODEC(refuse, ddio_msg_refuse);
 DDIO_PROTO_CODEC(ns_create, ddio_msg_ns_create);
 DDIO_PROTO_CODEC(ns_name, ddio_msg_ns_name);
 DDIO_PROTO_CODEC(ns_size, ddio_msg_ns_size);
+DDIO_PROTO_CODEC(ns_epoch, ddio_msg_ns_epoch);
 DDIO_PROTO_CODEC(ns_list, ddio_msg_ns_list);
 DDIO_PROTO_CODEC(ns_listing, ddio_msg_ns_listing);
 DDIO_PROTO_CODEC(obj, ddio_msg_obj);

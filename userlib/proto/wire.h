@@ -39,13 +39,15 @@
 #define DDIO_FEATURE_QUERY 0x100000ull /* OBJ_QUERY */
 #define DDIO_FEATURE_JOB 0x400000ull   /* JOB, JOBS */
 #define DDIO_FEATURE_TRACE 0x800000ull /* TRACE */
+#define DDIO_FEATURE_EPOCH \
+	0x1000000ull /* COLL_START: ATOMIC; NS_EPOCH, NS_COMMIT, NS_DECIDED, OBJ_SETTLE */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
-	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE)
+	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -91,6 +93,10 @@ enum ddio_opcode {
 	DDIO_OP_NS_EXTEND = 36,	     /* size = max(size, given), mtime */
 	DDIO_OP_NS_SET_SIZE = 37,
 	DDIO_OP_NS_LIST = 38,
+	DDIO_OP_NS_EPOCH =
+		39, /* an epoch of a file begins; reply: its number, and the file's size */
+	DDIO_OP_NS_COMMIT = 40,	 /* the epoch is decided: what was written under it is the file's */
+	DDIO_OP_NS_DECIDED = 41, /* how was the epoch decided? */
 
 	/* objects: a file's share on one disk; the traditional path */
 	DDIO_OP_OBJ_READ = 48,	/* reply: bulk */
@@ -170,6 +176,7 @@ enum ddio_opcode {
 	DDIO_OP_OBJ_PUNCH = 161,    /* a range reads as zeros and takes no space */
 	DDIO_OP_OBJ_ALLOCATE = 162, /* a range gets space that stays; holes in it read as zeros */
 	DDIO_OP_OBJ_COPY = 163,	    /* a range of one object into another on the same disk */
+	DDIO_OP_OBJ_SETTLE = 164,   /* the epoch was decided: on all disks of the reactor */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */

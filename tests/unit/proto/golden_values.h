@@ -167,6 +167,9 @@ static const struct ddio_msg_ns_create ns_create = {
 };
 static const struct ddio_msg_ns_name ns_name = { .id = N64(1), .path = "a/b/c" };
 static const struct ddio_msg_ns_size ns_size = { .id = N64(1), .size = N64(2) };
+static const struct ddio_msg_ns_epoch ns_epoch = {
+	.id = N64(1), .epoch = N64(2), .settled = N64(3), .size = N64(4), .flags = DDIO_EPOCH_OPEN
+};
 static const struct ddio_msg_ns_list ns_list = {
 	.max = 99,
 	.flags = DDIO_NS_ALL,

@@ -175,7 +175,7 @@ static void test_obj_values(void)
 	CU_ASSERT_EQUAL(judge("obj", &x), -EINVAL);
 	x.file.id = 0; /* no file at all */
 	CU_ASSERT_EQUAL(judge("obj", &x), 0);
-	x.flags = DDIO_OBJ_DROP << 1;
+	x.flags = DDIO_OBJ_DURABLE << 1;
 	CU_ASSERT_EQUAL(judge("obj", &x), -EPROTO);
 	x.flags = 0;
 	x.offset = DDIO_MAX_FILE;

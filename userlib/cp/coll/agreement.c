@@ -16,8 +16,8 @@
 #include "cp/coll/op.h"
 #include "cp/group/fan.h"
 
-/* Bytes: of what is always there; of a claim. */
-enum { VERDICT = 24, CLAIM = 20 };
+/* Bytes: of what is always there; of the number of an atomic write's epoch; of a claim. */
+enum { VERDICT = 24, EPOCH = 8, CLAIM = 20 };
 
 /* Families that are told in so many times fewer entries than their members have are not spread. */
 #define SPREAD_SAVES 4
@@ -173,6 +173,11 @@ bool op_yields(const struct ddio_op *op)
 	return op->writing && op->flags & DDIO_XFER_OVERLAP && op->part_kind != DDIO_PART_ARRAY;
 }
 
+static size_t epoch_len(const struct ddio_op *op)
+{
+	return op_is_atomic(op) ? EPOCH : 0;
+}
+
 static size_t claims_len(const struct ddio_op *op)
 {
 	return op_yields(op) ? 8 + CLAIM * (size_t)ddio_map_claims(op->whole) : 0;
@@ -224,7 +229,7 @@ static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 {
 	uint8_t *buf, *p;
 
-	*len = VERDICT + claims_len(op);
+	*len = VERDICT + epoch_len(op) + claims_len(op);
 	if (verdict_has_parts(op))
 		*len += (size_t)ddio_put_crowd(NULL, 0, &op->crowd);
 	buf = malloc(*len);
@@ -233,7 +238,9 @@ static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 	bytes_put64(buf, op->file_size);
 	bytes_put64(buf + 8, op->lo);
 	bytes_put64(buf + 16, op->hi);
-	p = claims_put(op, buf + VERDICT);
+	if (op_is_atomic(op))
+		bytes_put64(buf + VERDICT, op->epoch.number);
+	p = claims_put(op, buf + VERDICT + epoch_len(op));
 	if (verdict_has_parts(op))
 		ddio_put_crowd(p, *len - (size_t)(p - buf), &op->crowd);
 	return buf;
@@ -244,7 +251,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	ssize_t claims;
 	int err;
 
-	if (len < VERDICT) {
+	if (len < VERDICT + epoch_len(op)) {
 		error_set(error, -EPROTO, "malformed verdict from rank 0");
 		return -EPROTO;
 	}
@@ -256,8 +263,10 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	agreement_clip(op);
 	if (op->whole)
 		bounds_find(op);
-	data += VERDICT;
-	len -= VERDICT;
+	if (op_is_atomic(op))
+		op->epoch_number = bytes_get64(data + VERDICT);
+	data += VERDICT + epoch_len(op);
+	len -= VERDICT + epoch_len(op);
 	claims = claims_get(op, data, len);
 	if (claims < 0) {
 		error_set(error, (int)claims, "what several members write: %s",
@@ -302,16 +311,16 @@ int agreement_check(struct ddio_op *op, struct error *error)
 	return error->err;
 }
 
-static void start_sized(struct size_job *job)
+/* The size is known, and the epoch of an atomic write open. */
+static void start_checked(struct ddio_op *op, uint64_t size, struct error error)
 {
-	struct ddio_op *op = job->arg;
-	struct error error = job->error;
 	uint8_t *data = NULL;
 	size_t len = 0;
 
 	if (!op_unrooted(op))
 		return;
-	op->file_size = job->size;
+	op->file_size = size;
+	op->epoch_number = op->epoch.number;
 	if (!error.status && !whole_gather(op, &error) && !agreement_check(op, &error)) {
 		data = verdict_put(op, &len);
 		if (len > VERDICT_MAX)
@@ -325,6 +334,16 @@ static void start_sized(struct size_job *job)
 	}
 	fan_release(op->fan, &error, data, len);
 	free(data);
+}
+
+static void start_sized(struct size_job *job)
+{
+	start_checked(job->arg, job->size, job->error);
+}
+
+static void start_epoch(struct epoch_job *job)
+{
+	start_checked(job->arg, job->size, job->error);
 }
 
 /* What is to be durable must be written to nodes whose incarnations are known. */
@@ -346,7 +365,10 @@ static void start_root(void *arg, struct fan *fan)
 	op->fan = fan;
 	op->rooted = true;
 	op->size = (struct size_job){ .file = op->file, .done = start_sized, .arg = op };
-	if (op->writing && op->flags & DDIO_XFER_SYNC)
+	op->epoch = (struct epoch_job){ .file = op->file, .done = start_epoch, .arg = op };
+	if (op_is_atomic(op))
+		epoch_begin(&op->epoch);
+	else if (op->writing && op->flags & DDIO_XFER_SYNC)
 		incarnations_ask(&op->set, op->file, start_known, op);
 	else
 		size_ask(&op->size);
@@ -397,7 +419,8 @@ void agreement_begin(struct ddio_op *op)
 			     .arg = op };
 	uint8_t *compare;
 
-	if (op->writing)
+	/* What is atomic is durable at its end, whichever incarnation has it then. */
+	if (op->writing && !op_is_atomic(op))
 		incarnations_begin(op->file);
 	compare = agreement_compare(op, &in.compare_len);
 	if (!compare && !op->failed.status)
@@ -448,6 +471,30 @@ static void end_extended(struct size_job *job)
 		end_release(op, &job->error);
 }
 
+/* Says what the name space has said of the decision. */
+static void end_decided(struct epoch_job *job)
+{
+	struct ddio_op *op = job->arg;
+	struct error error = job->error;
+
+	if (!op_unrooted(op))
+		return;
+	if (job->unknown)
+		error_status(
+			&error, job->error.status,
+			"write of %.100s: it may or may not be in the file, as a whole: %.300s",
+			op->file->rec.name, job->error.text);
+	end_release(op, &error);
+}
+
+static void end_decide(struct ddio_op *op)
+{
+	op->rooted = true;
+	op->epoch.size = op->hi;
+	op->epoch.done = end_decided;
+	epoch_commit(&op->epoch);
+}
+
 static void end_root(void *arg, struct fan *fan)
 {
 	struct ddio_op *op = arg;
@@ -457,6 +504,10 @@ static void end_root(void *arg, struct fan *fan)
 	if (!op->writing || !op->hi) {
 		error_clear(&none);
 		end_release(op, &none);
+		return;
+	}
+	if (op_is_atomic(op)) {
+		end_decide(op);
 		return;
 	}
 	op->rooted = true;
@@ -492,7 +543,7 @@ void end_begin(struct ddio_op *op)
 				   .arg = op };
 
 	tally_put(&op->tally, tally);
-	if (op->writing)
+	if (op->writing && !op_is_atomic(op))
 		incarnations_note(op->file);
 	fan_begin(op->group, op->turn.number, STEP_LAST, &in);
 }

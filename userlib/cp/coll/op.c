@@ -66,6 +66,23 @@ static void op_finish(struct ddio_op *op)
 	ddio_gate_open(op->session->env, &op->gate);
 }
 
+/* The epoch was given up. */
+static void epoch_aborted(struct epoch_job *job)
+{
+	op_finish(job->arg);
+}
+
+/* An epoch that is still open will not be decided any more. */
+static void op_leave(struct ddio_op *op)
+{
+	if (!op->epoch.number) {
+		op_finish(op);
+		return;
+	}
+	op->epoch.done = epoch_aborted;
+	epoch_abort(&op->epoch);
+}
+
 /* Waits for an exchange that rank 0 may have with the name server. */
 static void op_over(struct ddio_op *op, const struct error *result)
 {
@@ -74,7 +91,7 @@ static void op_over(struct ddio_op *op, const struct error *result)
 	if (op->phase != PHASE_ENDING)
 		op_enter(op, PHASE_ENDING);
 	if (!op->rooted)
-		op_finish(op);
+		op_leave(op);
 }
 
 bool op_unrooted(struct ddio_op *op)
@@ -83,7 +100,7 @@ bool op_unrooted(struct ddio_op *op)
 	if (op->fan)
 		return true;
 	if (op->finishing)
-		op_finish(op);
+		op_leave(op);
 	return false;
 }
 

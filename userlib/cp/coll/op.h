@@ -91,6 +91,7 @@ struct transfers {
  * @rooted: rank 0 has an exchange with the name server under way
  * @finishing: @result is known, and only that exchange is waited for
  * @fan: the step that rank 0 has to release; NULL if it has failed meanwhile
+ * @epoch: of an atomic write, at rank 0; @epoch_number: everywhere, from the verdict on
  * @at: times at which phases began
  * @messages, @steps: for the report
  * @tally: what this member was told as the one that asked; at the end, of all
@@ -123,6 +124,8 @@ struct ddio_op {
 	struct error failed, result;
 	struct fan *fan;
 	struct size_job size;
+	struct epoch_job epoch;
+	uint64_t epoch_number;
 	struct request_set set;
 	struct ddio_report *user_report, report;
 	uint64_t at[PHASE_OVER + 1];
@@ -133,6 +136,11 @@ struct ddio_op {
 static inline bool op_is_dd(const struct ddio_op *op)
 {
 	return op->method == DDIO_METHOD_DD || op->method == DDIO_METHOD_DDS;
+}
+
+static inline bool op_is_atomic(const struct ddio_op *op)
+{
+	return op->writing && op->flags & DDIO_XFER_ATOMIC;
 }
 
 /* Says "write of NAME", for messages. */

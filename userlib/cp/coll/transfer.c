@@ -17,7 +17,7 @@
 #define KNOWN_FLAGS                                                                        \
 	(DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF |         \
 	 DDIO_XFER_NO_SCATTER | DDIO_XFER_SHORT | DDIO_XFER_OVERLAP | DDIO_XFER_NO_SHARE | \
-	 DDIO_XFER_IN_TURN)
+	 DDIO_XFER_IN_TURN | DDIO_XFER_ATOMIC)
 
 static int op_wrong(struct ddio_op *op, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -222,6 +222,9 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 		return op_wrong(op, -EINVAL, "unknown flags %#x", t->flags & ~KNOWN_FLAGS);
 	if (t->method > DDIO_METHOD_DDS)
 		return op_wrong(op, -EINVAL, "unknown method %u", t->method);
+	if (t->flags & DDIO_XFER_ATOMIC &&
+	    (!op->writing || t->method == DDIO_METHOD_TC || t->method == DDIO_METHOD_2P))
+		return op_wrong(op, -EINVAL, "only a disk-directed write can be atomic");
 	if (t->outstanding > OBJIO_WINDOW_MAX || t->reserved)
 		return op_wrong(op, -EINVAL, "outstanding is above %u, or reserved is not 0",
 				OBJIO_WINDOW_MAX);

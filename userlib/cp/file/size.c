@@ -162,10 +162,10 @@ static bool reactor_first(struct ddio_session *s, uint32_t disk, uint64_t mark)
 	return true;
 }
 
-/* Asks every reactor with disks of the file. */
-static void reactors_ask(struct request_set *set, struct ddio_file *file, uint16_t opcode)
+void file_reactors_ask(struct request_set *set, struct ddio_file *file, uint16_t opcode,
+		       const struct ddio_msg_obj *like)
 {
-	struct ddio_msg_obj obj = { .file = file->rec.ref };
+	struct ddio_msg_obj obj = *like;
 	uint32_t i;
 
 	for (i = 0; i < file->rec.ndisks; i++) {
@@ -178,16 +178,19 @@ static void reactors_ask(struct request_set *set, struct ddio_file *file, uint16
 void file_drop_begin(struct request_set *set, struct ddio_file *file,
 		     void (*done)(struct request_set *set), void *arg)
 {
+	const struct ddio_msg_obj all = { .file = file->rec.ref };
+
 	file->session->mark++;
 	request_set_begin(set, file->session, file->rec.name, done, arg);
 	set->missing_ok = true;
-	reactors_ask(set, file, DDIO_OP_DROP_CACHE);
+	file_reactors_ask(set, file, DDIO_OP_DROP_CACHE, &all);
 	request_set_end(set);
 }
 
 void file_sync_begin(struct request_set *set, struct ddio_file *file,
 		     void (*done)(struct request_set *set), void *arg)
 {
+	const struct ddio_msg_obj all = { .file = file->rec.ref };
 	struct ddio_session *s = file->session;
 	struct lane *names = names_lane(s);
 	struct ddio_msg_obj obj = { .file = file->rec.ref, .disk = UINT32_MAX };
@@ -196,7 +199,7 @@ void file_sync_begin(struct request_set *set, struct ddio_file *file,
 
 	s->mark++;
 	request_set_begin(set, s, file->rec.name, done, arg);
-	reactors_ask(set, file, DDIO_OP_OBJ_SYNC);
+	file_reactors_ask(set, file, DDIO_OP_OBJ_SYNC, &all);
 	/* The name server commits at every sync that its reactor gets. */
 	if (names->mark != s->mark) {
 		len = ddio_put_obj(buf, sizeof(buf), &obj);

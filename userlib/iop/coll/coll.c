@@ -22,6 +22,7 @@
 #include "iop/coll/core/trace.h"
 #include "iop/coll/priv.h"
 #include "iop/coll/service.h"
+#include "iop/epoch/epochs.h"
 #include "proto/crowd.h"
 
 /*
@@ -166,6 +167,17 @@ static void stop(struct coll *coll)
 		coll_disk_stop(&coll->disk[d]);
 }
 
+/* What an atomic write has written waits for the decision. */
+static void decide_later(struct coll *coll)
+{
+	uint32_t d;
+
+	for (d = 0; d < coll->ndisks; d++)
+		coll_hold_end(&coll->disk[d]);
+	if (coll_req_flag(coll->req, DDIO_COLL_ATOMIC))
+		epochs_watch(coll->reactor);
+}
+
 /* Begins what the state is for. */
 static void entered(struct coll *coll)
 {
@@ -184,6 +196,7 @@ static void entered(struct coll *coll)
 		break;
 	case COLL_RELEASING:
 	case COLL_OVER:
+		decide_later(coll);
 		coll_tell(coll);
 		break;
 	}
@@ -192,12 +205,15 @@ static void entered(struct coll *coll)
 /* Returns the state that is due now. */
 static enum coll_state due(struct coll *coll)
 {
+	enum coll_planned planned;
+
 	switch (coll->state) {
 	case COLL_PLANNING:
-		if (!coll_plan(coll)) {
+		planned = coll_plan(coll);
+		if (planned == COLL_PLAN_MORE)
 			coll_kick(coll);
+		if (planned != COLL_PLAN_OVER)
 			return COLL_PLANNING;
-		}
 		/* Planning may have failed. */
 		if (coll->state != COLL_PLANNING)
 			return coll->state;
@@ -434,7 +450,7 @@ bool coll_uses(const struct reactor *reactor, uint64_t file)
 	struct coll *coll;
 
 	ddio_list_for_each_entry(coll, &reactor->colls, link)
-		if (coll->req->start.file.ref.id == file)
+		if (coll->opened && coll->req->start.file.ref.id == file)
 			return true;
 	return false;
 }

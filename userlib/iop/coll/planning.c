@@ -171,28 +171,40 @@ static int counted(struct coll_disk *cd)
 	return 0;
 }
 
+/* Finds the object of a disk: 0 or -errno. */
+static int find_object(struct coll_disk *cd)
+{
+	int err;
+
+	if (cd->epoch) {
+		cd->obj = store_epoch_shadow(cd->epoch);
+		object_ref(cd->obj);
+		return 0;
+	}
+	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, cd->planning->makes,
+			&cd->obj);
+	if (!err)
+		return 0;
+	cd->obj = NULL;
+	if (err != -ENOENT || cd->planning->makes)
+		return err;
+	return store_lost(cd->disk->store, cd->coll->req->start.file.ref.id) ? -EREMOTEIO : 0;
+}
+
 static int open_object(struct coll_disk *cd)
 {
 	const struct planning *p = coll_writes(cd->coll) ? &writing : &reading;
 	int err;
 
-	cd->opened = true;
 	cd->plan.sectors = cd->coll->block_size / SPAN_SECTOR;
 	cd->planning = p;
 	cd->doubt_steps = DOUBT_STEPS;
 	cd->pass = p->pass;
-	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, p->makes, &cd->obj);
-	if (err) {
-		cd->obj = NULL;
-		if (err != -ENOENT || p->makes)
-			return err;
-		if (store_lost(cd->disk->store, cd->coll->req->start.file.ref.id))
-			return -EREMOTEIO;
-	}
+	err = find_object(cd);
 	/* Only the client says how far a file reaches; a write is bounded by the space. */
-	if (!p->makes)
+	if (!err && !p->makes)
 		cd->plan.most = PLAN_HOLES + (cd->obj ? object_blocks(cd->obj) : 0);
-	return 0;
+	return err;
 }
 
 /* Nothing more is wanted. */
@@ -231,6 +243,10 @@ static void plan_failed(struct coll_disk *cd, int err)
 			       "disk %s: " STORE_LOST_TEXT " (\"%s\")", cd->disk->name,
 			       (unsigned long long)cd->coll->req->start.file.ref.id,
 			       cd->coll->req->start.file.name);
+	else if (err == -EBUSY)
+		coll_fail_here(cd->coll, DDIO_ST_BUSY, COLL_NOBODY,
+			       "disk %s: others have been using file \"%s\" for too long",
+			       cd->disk->name, cd->coll->req->start.file.name);
 	else if (err == -E2BIG)
 		coll_fail_here(
 			cd->coll, status, COLL_NOBODY,
@@ -246,11 +262,8 @@ static void plan_failed(struct coll_disk *cd, int err)
 /* Returns false if there was more to do than @steps. */
 static bool plan_disk(struct coll_disk *cd, uint32_t *steps)
 {
-	int err;
+	int err = 0;
 
-	if (!cd->opened && !store_fetch(cd->disk->store, &cd->coll->req->start.file.ref, NULL))
-		return false;
-	err = cd->opened ? 0 : open_object(cd);
 	while (!err && cd->pass != PLAN_MADE) {
 		if (!*steps)
 			return false;
@@ -262,17 +275,53 @@ static bool plan_disk(struct coll_disk *cd, uint32_t *steps)
 	return true;
 }
 
-bool coll_plan(struct coll *coll)
+static enum coll_planned open_failed(struct coll_disk *cd, int err)
+{
+	plan_failed(cd, err);
+	return COLL_PLAN_OVER;
+}
+
+/*
+ * Opens the objects of all disks in one turn: whoever waits for one of them while it uses another could wait for an atomic
+ * write that waits for it.
+ */
+static enum coll_planned open_all(struct coll *coll)
+{
+	bool ready = true;
+	uint32_t d;
+	int ret;
+
+	for (d = 0; d < coll->ndisks; d++) {
+		ret = coll_hold(&coll->disk[d]);
+		if (ret < 0)
+			return open_failed(&coll->disk[d], ret);
+		ready &= ret > 0;
+	}
+	if (!ready)
+		return COLL_PLAN_WAITS;
+	coll->opened = true;
+	for (d = 0; d < coll->ndisks; d++) {
+		ret = open_object(&coll->disk[d]);
+		if (ret)
+			return open_failed(&coll->disk[d], ret);
+	}
+	return COLL_PLAN_MORE;
+}
+
+enum coll_planned coll_plan(struct coll *coll)
 {
 	struct bound *bound = &coll->reactor->bounds.at[BOUND_PLANNED];
 	uint32_t steps = (uint32_t)bound->limit, d;
+	enum coll_planned opened = coll->opened ? COLL_PLAN_MORE : open_all(coll);
 
+	if (opened != COLL_PLAN_MORE)
+		return opened;
 	for (d = 0; d < coll->ndisks && coll->state == COLL_PLANNING; d++) {
 		if (plan_disk(&coll->disk[d], &steps))
 			continue;
 		bound_seen(bound, bound->limit);
 		bound->hits++;
-		return false;
+		return COLL_PLAN_MORE;
 	}
-	return true;
+	return COLL_PLAN_OVER;
 }

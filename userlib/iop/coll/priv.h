@@ -34,8 +34,9 @@ int coll_told_large(struct client *client);
 int coll_go(struct client *client, const struct ddio_msg *msg, const void *payload);
 
 /* planning.c */
-/* Makes block lists for a while; returns true when all are made, or the collective has failed. */
-bool coll_plan(struct coll *coll);
+/* Makes block lists for a while.  OVER: all are made, or the collective has failed; WAITS: it gets a turn. */
+enum coll_planned { COLL_PLAN_OVER, COLL_PLAN_MORE, COLL_PLAN_WAITS };
+enum coll_planned coll_plan(struct coll *coll);
 
 /* watch.c */
 void coll_watch_begin(struct coll *coll);

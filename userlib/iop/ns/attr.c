@@ -151,6 +151,33 @@ int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *ino
 	return ns_end(ns, grow(ns, x, x->base == inode->change, inode));
 }
 
+int ns_commit_epoch(struct ns *ns, const struct ddio_msg_fs_wrote *x, uint64_t epoch,
+		    struct inode *inode)
+{
+	int ret = ns_load(ns, x->ino, inode);
+
+	if (!ret)
+		ret = regular_check(inode);
+	if (ret)
+		return ret;
+	ns_begin(ns);
+	inode->epoch = epoch;
+	return ns_end(ns, grow(ns, x, x->base == inode->change, inode));
+}
+
+int ns_settled_epoch(struct ns *ns, uint64_t ino, uint64_t epoch, struct inode *inode)
+{
+	int ret = ns_load(ns, ino, inode);
+
+	if (!ret)
+		ret = regular_check(inode);
+	if (ret || !epoch || inode->epoch != epoch)
+		return ret;
+	ns_begin(ns);
+	inode->epoch = 0;
+	return ns_end(ns, ns_store(ns, inode));
+}
+
 static int append(struct ns *ns, const struct ddio_msg_fs_append *x, bool held, struct inode *inode)
 {
 	struct ddio_msg_fs_wrote wrote = { .ino = x->ino, .flags = DDIO_FS_WROTE_DATA };

@@ -23,6 +23,7 @@ struct stripe {
  *	was to write the first may have done so and died
  * @parent, @entries, @cookie: of a directory: its parent, number of entries, next entry's cookie
  * @target: of a symbolic link
+ * @epoch: the last one that was committed, if not every disk is known to have settled it; else 0
  */
 struct inode {
 	uint64_t ino;
@@ -31,7 +32,7 @@ struct inode {
 	uint64_t rdev, size, alloc, alloc_change, change;
 	struct timespec atime, mtime, ctime, btime;
 	struct stripe stripe;
-	uint64_t parent, entries, cookie;
+	uint64_t parent, entries, cookie, epoch;
 	char *target;
 };
 #define INODE_DATA 0x1u /* it has, or may have, objects */

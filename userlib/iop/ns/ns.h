@@ -115,6 +115,11 @@ int ns_inode(struct ns *ns, uint64_t ino, struct inode *inode);
 int ns_getattr(struct ns *ns, uint64_t ino, struct inode *inode);
 int ns_setattr(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode);
 int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode);
+/* As ns_wrote(), and in the same change: the file has what was written under the epoch. */
+int ns_commit_epoch(struct ns *ns, const struct ddio_msg_fs_wrote *x, uint64_t epoch,
+		    struct inode *inode);
+/* Every disk has settled this epoch of the inode (0: none has to be noted): reads the inode. */
+int ns_settled_epoch(struct ns *ns, uint64_t ino, uint64_t epoch, struct inode *inode);
 /* Gives an append its place.  Returns -EAGAIN if @held, unless the request has been carried out before. */
 int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x, bool held,
 	      uint64_t *offset, struct inode *inode);

@@ -2,6 +2,7 @@
 /* The records of the name space as bytes; see record.h. */
 #include <errno.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "iop/lmdb/key.h"
 #include "iop/lmdb/value.h"
 #include "iop/ns/record.h"
@@ -141,6 +142,12 @@ static void code_inode(struct ddio_coder *c, struct inode *in)
 		code_target(c, in);
 }
 
+static void code_epoch(struct ddio_coder *c, struct inode *in)
+{
+	code_u64(c, &in->epoch);
+	code_check(c, in->epoch && S_ISREG(in->mode), -EUCLEAN);
+}
+
 /* @name: it is part of the record. */
 static void code_entry(struct ddio_coder *c, struct ns_entry *e, bool name)
 {
@@ -177,11 +184,13 @@ static void code_meta(struct ddio_coder *c, struct ns_meta *x)
  */
 CODER_FLAT ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *in)
 {
-	struct ddio_coder c = value_writing(buf, cap, NS_VERSION);
+	struct ddio_coder c = value_writing(buf, cap, in->epoch ? NS_VERSION_EPOCH : NS_VERSION);
 	uint8_t key[NS_KEY_LEN];
 
 	ns_key(key, in->ino);
 	code_inode(&c, (struct inode *)in);
+	if (in->epoch)
+		code_epoch(&c, (struct inode *)in);
 	value_close(&c, key, sizeof(key));
 	return ddio_wr_end(&c.w);
 }
@@ -190,14 +199,18 @@ CODER_FLAT int ns_inode_get(uint64_t ino, const void *value, size_t len, struct 
 {
 	uint8_t key[NS_KEY_LEN];
 	struct ddio_coder c;
+	bool epoch;
 	int ret;
 
 	memset(in, 0, sizeof(*in));
 	ns_key(key, ino);
-	c = value_reading(key, sizeof(key), value, len, NS_VERSION);
+	epoch = len >= sizeof(uint32_t) && bytes_get32(value) == NS_VERSION_EPOCH;
+	c = value_reading(key, sizeof(key), value, len, epoch ? NS_VERSION_EPOCH : NS_VERSION);
 	code_check(&c, ino, -EUCLEAN);
 	in->ino = ino;
 	code_inode(&c, in);
+	if (epoch)
+		code_epoch(&c, in);
 	ret = value_end(&c);
 	if (ret)
 		inode_free(in);

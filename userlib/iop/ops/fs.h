@@ -12,6 +12,8 @@ void fs_reactor_stop(struct reactor *reactor);
 bool fs_reactor_idle(const struct reactor *reactor);
 /* fs_file.c: a connection ends. */
 void fs_client_gone(struct client *client);
+/* fs_epoch.c: a connection ends: what it has not decided is aborted. */
+void fs_epochs_gone(struct client *client);
 /* fs_file.c: returns true while another mount takes back the file's end after an append that failed. */
 bool fs_end_is_locked(const struct server_request *req, uint64_t ino);
 

@@ -257,4 +257,5 @@ void fs_client_gone(struct client *client)
 	if (client->mount && client->reactor->iop->ns)
 		ns_mount_detach(client->reactor->iop->ns, client->mount);
 	client->mount = NULL;
+	fs_epochs_gone(client);
 }

@@ -37,6 +37,8 @@ UNLEASED(fs_wrote)
 UNLEASED(fs_append)
 UNLEASED(fs_lock_set)
 UNLEASED(ns_size)
+UNLEASED(ns_epoch)
+UNLEASED(ns_commit)
 
 /* Requests that wait until objects have been read from the records. */
 #define FETCHED(name)                                                              \
@@ -73,6 +75,9 @@ static const struct server_op handled[] = {
 	OP_NAMES(NS_EXTEND, ns_size_unleased),
 	OP_NAMES(NS_SET_SIZE, ns_size_unleased),
 	OP_NAMES(NS_LIST, serve_ns_list),
+	OP_NAMES(NS_EPOCH, ns_epoch_unleased),
+	OP_NAMES(NS_COMMIT, ns_commit_unleased),
+	OP_NAMES(NS_DECIDED, serve_ns_decided),
 	OP_NAMES(FS_ATTACH, serve_fs_attach),
 	OP_NAMES(FS_DETACH, serve_fs_detach),
 	OP_NAMES(FS_LOOKUP, fs_lookup_unleased),
@@ -115,6 +120,7 @@ static const struct server_op handled[] = {
 	OP_CHANGES(OBJ_PUNCH, obj_punch_fetched),
 	OP_CHANGES(OBJ_ALLOCATE, obj_allocate_fetched),
 	OP_CHANGES(OBJ_COPY, obj_copy_fetched),
+	OP_CHANGES(OBJ_SETTLE, serve_obj_settle),
 	OP(DROP_CACHE, drop_cache_fetched),
 	OP(FSCK, serve_fsck),
 };

@@ -23,6 +23,7 @@
 
 struct ddio_iop;
 struct ddio_past;
+struct epoch_asker;
 struct ns;
 struct ns_mount;
 struct reactor;
@@ -57,6 +58,7 @@ struct iop_disk {
  * @link: in reactor->clients
  * @members: struct coll_member.client_link: the groups that it is attached to, @ngroups of them
  * @mount: the mount that it belongs to, or NULL
+ * @epochs: how many epochs of files it has opened
  * @starts, @told: the collective executor's: what both ends remember of requests for collectives, and of what members
  *	tell of their descriptions, or NULL
  * @job: whose requests it brings
@@ -70,6 +72,7 @@ struct client {
 	struct ddio_list members;
 	uint64_t ngroups;
 	struct ns_mount *mount;
+	uint64_t epochs;
 	struct ddio_past *starts, *told;
 	struct iop_job *job;
 	uint32_t requests;
@@ -87,6 +90,7 @@ struct client {
  * @told_max: entries that the members of a group may tell of one collective
  * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
  * @bounds: what clients may take, and have taken
+ * @asker: asks the name space about epochs that are not settled, or NULL
  * @jobs: whose requests it serves
  * @trace: what is recorded of its collectives, or NULL
  * @memory: bytes of buffers that the reactor holds, besides caches
@@ -109,6 +113,7 @@ struct reactor {
 	uint64_t spare_bytes;
 	uint64_t collectives, requests, refused;
 	uint64_t memory;
+	struct epoch_asker *asker;
 	struct bounds bounds;
 	struct iop_jobs jobs;
 	struct iop_trace *trace;
@@ -119,6 +124,7 @@ struct reactor {
  * struct ddio_iop - a node
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
+ * @epochs: struct open_epoch: of files of the name space, not decided yet; reactor 0's
  * @ns, @locks, @leases, @lease_timer: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn,
  *	@lease_turn: has more waits for locks or leases tried, @mount_turn: more taken from mounts that end
  */
@@ -130,6 +136,7 @@ struct ddio_iop {
 	uint64_t began_ns;
 	uint32_t nreactors;
 	struct reactor *reactors;
+	struct ddio_list epochs;
 	struct ns *ns;
 	struct locks locks;
 	struct ddio_post lock_turn, lease_turn, mount_turn;

@@ -153,6 +153,7 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 	}
 	locks_init(&server->iop.locks);
 	leases_init(&server->iop.leases);
+	ddio_list_init(&server->iop.epochs);
 	server->iop.conf = opts->conf;
 	server->iop.node = opts->node;
 	if (opts->key)

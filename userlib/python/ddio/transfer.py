@@ -50,6 +50,7 @@ class Flag(enum.IntFlag):
     OVERLAP = 0x40
     NO_SHARE = 0x80
     IN_TURN = 0x100
+    ATOMIC = 0x200
 
 
 @dataclass

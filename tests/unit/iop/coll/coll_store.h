@@ -59,6 +59,8 @@ struct mem_store {
 	struct ddio_list pending;
 	struct ddio_post post;
 	bool posted;
+	struct store_wait *wait;
+	struct ddio_post fetched;
 };
 
 static inline struct mem_store *mem_store(const struct store *store)
@@ -153,15 +155,24 @@ bool store_lost(const struct store *store, uint64_t id)
 	return false;
 }
 
+static void store_fetched(void *arg)
+{
+	struct mem_store *s = arg;
+
+	s->wait->done(s->wait);
+}
+
 bool store_fetch(struct store *store, const struct ddio_file_ref *ref, struct store_wait *wait)
 {
 	struct mem_store *s = mem_store(store);
 
 	(void)ref;
-	(void)wait;
 	if (!s->unread)
 		return true;
 	s->unread--;
+	s->wait = wait;
+	s->fetched = (struct ddio_post){ .fn = store_fetched, .arg = s };
+	ddio_env_post(s->env, &s->fetched);
 	return false;
 }
 

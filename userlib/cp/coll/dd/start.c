@@ -55,6 +55,8 @@ static uint32_t start_flags(const struct ddio_op *op)
 		flags |= DDIO_COLL_SATF;
 	if (op->writing && op->flags & DDIO_XFER_SYNC)
 		flags |= DDIO_COLL_SYNC;
+	if (op_is_atomic(op))
+		flags |= DDIO_COLL_ATOMIC | DDIO_COLL_SYNC;
 	if (op->flags & DDIO_XFER_NO_BATCH)
 		flags |= DDIO_COLL_NO_BATCH;
 	if (op->clipped)
@@ -121,6 +123,7 @@ static struct dd_message *start_encode(struct ddio_op *op, bool spread)
 					   .nprocs = op->nprocs,
 					   .timeout_ns = op->session->timeout_ns,
 					   .file_size = op->file_size,
+					   .epoch = op->epoch_number,
 					   .file = op->file->rec };
 	struct ddio_part array = { 0 };
 	struct dd_parts parts = { 0 };
@@ -162,12 +165,16 @@ static uint64_t start_needs(const struct ddio_op *op)
 		need |= DDIO_FEATURE_OVERLAP;
 	if (op->part_kind == DDIO_PART_VIEW)
 		need |= DDIO_FEATURE_VIEW;
+	if (op_is_atomic(op))
+		need |= DDIO_FEATURE_EPOCH;
 	return need;
 }
 
 /* Says what needs these features. */
 static const char *need_name(uint64_t need)
 {
+	if (need & DDIO_FEATURE_EPOCH)
+		return "an atomic write of";
 	if (need & DDIO_FEATURE_VIEW)
 		return "views of";
 	if (need & DDIO_FEATURE_SHORT)

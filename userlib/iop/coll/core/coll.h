@@ -104,6 +104,7 @@ enum coll_state {
  * @entered: begins what the new state is for
  * @turn: see coll_kick(); @turning: it is posted
  * @told: COLL_DONE was sent
+ * @opened: it uses the file's objects
  * @io: disk requests, granted locks and commits under way; @sends: messages that refer to buffers
  * @asking: slots whose members have to be asked
  * @share: where its buffers are, if members on this machine have it; else NULL
@@ -123,7 +124,7 @@ struct coll {
 	void (*entered)(struct coll *coll);
 	struct verdict verdict;
 	struct ddio_post turn;
-	bool turning, told;
+	bool turning, told, opened;
 	struct ddio_timer timer;
 	uint64_t timeout_ns, begin_ns;
 	uint64_t io, sends;

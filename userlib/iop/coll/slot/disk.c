@@ -160,6 +160,7 @@ void coll_disk_stop(struct coll_disk *cd)
 {
 	uint32_t i;
 
+	coll_hold_stop(cd);
 	sweep_leave(cd);
 	for (i = 0; i < cd->nslots; i++)
 		slot_stop(&cd->slot[i]);

@@ -119,7 +119,7 @@ void coll_fail_sum(struct coll_disk *cd, const struct coll_block *at)
 bool slot_checked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
-	int err = object_check(cd->obj, slot->at.block, slot->buf);
+	int err = object_check(coll_old(cd), slot->at.block, slot->buf);
 
 	if (!err)
 		return true;

@@ -13,6 +13,7 @@
 #include "iop/coll/core/coll.h"
 #include "iop/coll/core/plan.h"
 #include "iop/coll/core/trace.h"
+#include "iop/store/epoch.h"
 
 #define COLL_MAX_BUFFERS 128u /* of a disk */
 /*
@@ -207,6 +208,8 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * struct coll_disk - one disk's part of a collective
  * @stripe: its place in the file's stripe
  * @obj: NULL: nothing was ever written
+ * @epoch: an atomic write: @obj is the shadow of the file's object, until the collective has ended; @hold: what it waits
+ *	for before; @wait, @flush, @timer: for it
  * @planning: how the list is made
  * @scan: file offset from which the list is still to be made
  * @next, @left: blocks before @scan that were found, and that it is still to be made of
@@ -228,12 +231,17 @@ struct coll_disk {
 	struct iop_disk *disk;
 	uint32_t stripe;
 	struct object *obj;
+	struct store_epoch *epoch;
+	enum coll_hold { HOLD_NOT, HOLD_WAITS, HOLD_SHARED, HOLD_AGAIN, HOLD_ALONE } hold;
+	struct store_wait wait;
+	struct cache_flush flush;
+	struct ddio_timer timer;
 	struct plan plan;
 	const struct planning *planning;
 	uint64_t scan, next, left, extent_end, short_blocks, holes;
 	uint32_t doubt_steps;
 	enum plan_pass pass;
-	bool opened, doubts;
+	bool doubts;
 	const struct source_ops *source;
 	struct coll_slot *slot;
 	uint32_t nslots;
@@ -260,6 +268,16 @@ void coll_disk_run(struct coll_disk *cd);
 void coll_disk_stop(struct coll_disk *cd);
 /* Returns true if every block was moved. */
 bool coll_disk_idle(const struct coll_disk *cd);
+
+/* hold.c: whoever wants the file waits while an atomic write holds it; an atomic write holds it, and has it for itself. */
+/* Returns 1 if the file can be used in this turn; 0: the collective gets a turn when that may be so; or -errno. */
+int coll_hold(struct coll_disk *cd);
+/* Nothing is waited for any more. */
+void coll_hold_stop(struct coll_disk *cd);
+/* The collective is over: what was written is to be decided, or, after a failure, dropped. */
+void coll_hold_end(struct coll_disk *cd);
+/* Returns the object that has the old bytes of blocks. */
+struct object *coll_old(const struct coll_disk *cd);
 
 /* memory.c */
 /* Returns memory for all slots of the disk; @area: where it is among the shared buffers, if it is. */

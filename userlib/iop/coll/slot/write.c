@@ -130,7 +130,7 @@ static bool write_to_cache(struct coll_slot *slot)
 static void write_locked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
-	uint64_t run;
+	uint64_t run, from;
 	bool written;
 
 	if (!object_lookup(cd->obj, slot->at.block, &slot->offset, &run, &written)) {
@@ -138,12 +138,15 @@ static void write_locked(struct coll_slot *slot)
 		coll_fail_gone(slot);
 		return;
 	}
+	from = slot->offset;
+	if (cd->epoch && slot->merge)
+		object_lookup(coll_old(cd), slot->at.block, &from, &run, &written);
 	if (slot->merge && slot->lock.part && write_to_cache(slot))
 		return;
 	if (slot->merge && slot->lock.dirty) {
 		slot_copy_cached(slot);
 	} else if (slot->merge && written) {
-		slot_submit(slot, DDIO_DISK_READ, slot->offset);
+		slot_submit(slot, DDIO_DISK_READ, from);
 		return;
 	} else if (slot->merge) {
 		memset(slot->buf, 0, cd->coll->block_size);

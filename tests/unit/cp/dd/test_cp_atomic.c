@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Atomic writes of a whole cluster: a process, or an I/O processor, or the one with the names, dies after each event of such
+ * a write.  Whoever reads afterwards finds the whole of it or nothing, and all of it if anybody was told that it had ended well.
+ */
+#include "tests/unit/cp/cp_world.h"
+#include "iop/store/epoch.h"
+
+enum { BS = 1024, BYTES = 22 * BS + 300, SKIP = 700, PROCS = 3, OLD = 1, NEW = 2 };
+
+/* What is written anew: both ends lie within blocks, of which the rest stays. */
+enum { FROM = 2 * BS + 100, TO = 20 * BS + 600 };
+
+static const struct cp_params params = { .seed = 5,
+					 .nodes = 2,
+					 .disks = 3,
+					 .procs = PROCS,
+					 .block = BS,
+					 .timeout_ms = 2000,
+					 .lasts = true };
+
+/* What a process does, and what it has found. */
+struct atomic_run {
+	struct ddio_file *file[PROCS];
+	struct ddio_group *group[PROCS];
+	int ret[PROCS];
+	bool found_old, found_new;
+};
+
+static struct atomic_run run;
+
+/* Rank r has every third piece of 500 bytes: blocks are written in part by several. */
+static uint64_t pieces(uint32_t rank, uint64_t from, uint64_t to, struct ddio_extent *list)
+{
+	uint64_t at, n = 0;
+
+	for (at = from + 500ull * rank; at < to; at += 500ull * PROCS)
+		list[n++] = (struct ddio_extent){ at, at + 500 > to ? to - at : 500 };
+	return n;
+}
+
+static int write_all(struct cp_proc *p, uint64_t seed, uint32_t flags)
+{
+	struct ddio_extent list[64];
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .list = list };
+	static uint8_t buf[PROCS][BYTES];
+	struct ddio_transfer t = {
+		.struct_size = sizeof(t), .part = &part, .buf = buf[p->rank], .flags = flags
+	};
+	uint64_t i, k, n = 0;
+
+	part.n = seed == OLD ? pieces(p->rank, SKIP, BYTES, list) : pieces(p->rank, FROM, TO, list);
+	for (i = 0; i < part.n; i++)
+		for (k = 0; k < list[i].len; k++)
+			buf[p->rank][n++] = cp_byte(seed, list[i].offset + k);
+	return cp_note(p, ddio_write_all(run.file[p->rank], run.group[p->rank], &t));
+}
+
+static void prepare(struct cp_proc *p)
+{
+	run.group[p->rank] = cp_group(p);
+	CP_OK(p, ddio_open_all(run.group[p->rank], "f", DDIO_CREATE, NULL, &run.file[p->rank]));
+	CP_OK(p, write_all(p, OLD, DDIO_XFER_SYNC));
+}
+
+static void write_new(struct cp_proc *p)
+{
+	if (p->rank < PROCS)
+		run.ret[p->rank] = write_all(p, NEW, DDIO_XFER_ATOMIC);
+}
+
+/* Reads the file by itself, and says what is in it. */
+static void look(struct cp_proc *p)
+{
+	struct ddio_file *f = NULL;
+	static uint8_t buf[BYTES];
+	uint64_t i;
+	ssize_t n;
+
+	CP_OK(p, ddio_open(p->session, "f", 0, NULL, &f));
+	n = f ? ddio_pread(f, buf, sizeof(buf), 0) : -1;
+	CU_ASSERT_EQUAL(n, BYTES);
+	if (n != BYTES)
+		fprintf(stderr, "%s\n", ddio_last_error(p->session));
+	run.found_old = run.found_new = true;
+	for (i = 0; i < BYTES; i++) {
+		run.found_old &= buf[i] == (i < SKIP ? 0 : cp_byte(OLD, i));
+		run.found_new &= buf[i] == (i < SKIP		  ? 0
+					    : i < FROM || i >= TO ? cp_byte(OLD, i)
+								  : cp_byte(NEW, i));
+	}
+	ddio_close(f);
+}
+
+static void finish(struct cp_proc *p)
+{
+	if (p->rank >= PROCS)
+		return;
+	ddio_close(run.file[p->rank]);
+	ddio_group_free(run.group[p->rank]);
+}
+
+static void nothing(struct cp_proc *p)
+{
+	(void)p;
+}
+
+/* No two ways take the same time, and what a node has a thread do takes a time of its own: so few events come at one moment. */
+static void spread_out(struct cp_world *w)
+{
+	struct ddio_sim_link link;
+	uint32_t i, k;
+
+	ddio_sim_link_default(&link);
+	for (i = 0; i < PROCS; i++) {
+		link.latency_ns = 20000 + 1700 * i;
+		ddio_sim_set_link(w->proc[i].env, &link);
+	}
+	for (i = 0; i < w->p.nodes; i++)
+		for (k = 0; k < w->p.reactors; k++) {
+			link.latency_ns = 27000 + 2300 * (i * w->p.reactors + k);
+			ddio_sim_set_link(w->node[i].env[k], &link);
+			ddio_sim_set_offload(w->node[i].env[k], 40000);
+		}
+}
+
+static void begin(struct cp_world *w)
+{
+	memset(&run, 0, sizeof(run));
+	cp_world_begin(w, &params);
+	CU_ASSERT_EQUAL(cp_run(w, prepare, NULL), 0);
+	/* One more, of no group, that looks. */
+	w->p.procs = PROCS + 1;
+	CU_ASSERT_EQUAL(cp_run(w, nothing, NULL), 0);
+	spread_out(w);
+}
+
+/* @all: also those that are still being written. */
+static uint32_t epochs_of(const struct cp_world *w, bool all)
+{
+	const struct store_epoch *e;
+	uint32_t i, k, d, n = 0;
+
+	for (i = 0; i < w->p.nodes; i++)
+		for (k = 0; !w->node[i].dead && k < w->p.reactors; k++)
+			for (d = 0; d < w->node[i].iop->reactors[k].ndisks; d++)
+				for (e = NULL;
+				     (e = store_epoch_next(
+					      w->node[i].iop->reactors[k].disks[d].store, e));)
+					n += all || store_epoch_look(e).since != UINT64_MAX;
+	return n;
+}
+
+static uint32_t epochs_left(const struct cp_world *w)
+{
+	return epochs_of(w, true);
+}
+
+static void whole(const struct cp_world *w, bool told)
+{
+	CU_ASSERT_TRUE(run.found_old || run.found_new);
+	CU_ASSERT_FALSE(run.found_old && run.found_new);
+	if (told)
+		CU_ASSERT_TRUE(run.found_new);
+	CU_ASSERT_EQUAL(epochs_left(w), 0);
+}
+
+/* Nothing happens: it is there, again and again, and takes no more space in the end. */
+static void test_well(void)
+{
+	struct cp_world w;
+	int i;
+
+	begin(&w);
+	for (i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(cp_run(&w, write_new, NULL), 0);
+		CU_ASSERT_EQUAL(run.ret[0] | run.ret[1] | run.ret[2], 0);
+		CU_ASSERT_EQUAL(cp_run(&w, look, NULL), 0);
+		CU_ASSERT_TRUE(run.found_new);
+		whole(&w, true);
+	}
+	cp_run(&w, finish, NULL);
+	cp_world_end(&w);
+}
+
+/*
+ * Somebody dies
+ */
+enum { VICTIMS = PROCS + 2 };
+
+static void start(struct cp_world *w)
+{
+	uint32_t r;
+
+	for (r = 0; r < PROCS; r++) {
+		w->proc[r].fn = write_new;
+		run.ret[r] = -EINPROGRESS;
+		ddio_sim_spawn(w->proc[r].env, cp_proc_main, &w->proc[r]);
+	}
+}
+
+static bool all_ended(const struct cp_world *w)
+{
+	uint32_t r;
+
+	for (r = 0; r < PROCS; r++)
+		if (!w->proc[r].killed && run.ret[r] == -EINPROGRESS)
+			return false;
+	return true;
+}
+
+/* Notes after how long each event of the write comes.  Returns how many there are. */
+static uint32_t moments(uint64_t *at, uint32_t most)
+{
+	uint64_t events, ns = 0;
+	struct cp_world w;
+	uint32_t n = 0;
+
+	begin(&w);
+	start(&w);
+	events = ddio_sim_events(w.dw);
+	while (!all_ended(&w) && n < most && ns < 10 * CP_SEC) {
+		ddio_sim_run_for(w.dw, 100);
+		ns += 100;
+		if (ddio_sim_events(w.dw) != events)
+			at[n++] = ns;
+		events = ddio_sim_events(w.dw);
+	}
+	CU_ASSERT_TRUE(all_ended(&w));
+	CU_ASSERT_EQUAL(run.ret[0] | run.ret[1] | run.ret[2], 0);
+	cp_run(&w, finish, NULL);
+	cp_world_end(&w);
+	return n;
+}
+
+/* The process is gone for all others; or the node is, and comes back. */
+static void die(struct cp_world *w, uint32_t victim)
+{
+	struct cp_node *node = &w->node[victim - PROCS];
+	uint32_t k;
+
+	if (victim < PROCS) {
+		w->proc[victim].killed = true;
+		sim_kill(w->proc[victim].env);
+		return;
+	}
+	for (k = 0; k < w->p.reactors; k++)
+		ddio_sim_cut(node->env[k]);
+	node->stop.fn = cp_stop_post;
+	node->stop.arg = node;
+	ddio_env_post(node->env[0], &node->stop);
+}
+
+static void come_back(struct cp_world *w, uint32_t victim)
+{
+	if (victim < PROCS)
+		return;
+	ddio_iop_free(w->node[victim - PROCS].iop);
+	cp_node_begin(w, victim - PROCS);
+}
+
+static bool soon;
+
+static void look_soon(struct cp_proc *p)
+{
+	soon = false;
+	look(p);
+	CU_ASSERT_TRUE(run.found_old || run.found_new);
+	soon = true;
+}
+
+static void look_last(struct cp_proc *p)
+{
+	if (p->rank == PROCS)
+		look(p);
+}
+
+/* Returns 1 if the write is there, else 0. */
+static int death(uint32_t victim, uint64_t at)
+{
+	bool told = false;
+	struct cp_world w;
+	uint32_t r;
+
+	begin(&w);
+	start(&w);
+	ddio_sim_run_for(w.dw, at);
+	die(&w, victim);
+	/* Somebody may look at once. */
+	if (victim < PROCS) {
+		w.proc[PROCS].fn = look_soon;
+		ddio_sim_spawn(w.proc[PROCS].env, cp_proc_main, &w.proc[PROCS]);
+	}
+	ddio_sim_run_for(w.dw, 20 * CP_SEC);
+	if (victim < PROCS)
+		CU_ASSERT_TRUE(soon);
+	CU_ASSERT_TRUE(all_ended(&w));
+	come_back(&w, victim);
+	for (r = 0; r < PROCS; r++) {
+		told |= !run.ret[r];
+		/* Those that are left hear the same. */
+		if (!w.proc[r].killed && victim >= PROCS)
+			CU_ASSERT_EQUAL(run.ret[r], run.ret[0]);
+	}
+	CU_ASSERT_EQUAL(cp_run(&w, look_last, NULL), 0);
+	ddio_sim_run_for(w.dw, 2 * CP_SEC);
+	whole(&w, told);
+	cp_run(&w, finish, NULL);
+	cp_world_end(&w);
+	return run.found_new;
+}
+
+static void test_deaths(void)
+{
+	static uint64_t at[4096];
+	uint32_t n = moments(at, 4096), victim, i, step, news = 0, olds = 0;
+
+	CU_ASSERT(n > 40 && n < 4096);
+	step = ut_rounds(n) < n ? 7 : 1;
+	for (victim = 0; victim < VICTIMS; victim++)
+		for (i = victim % step; i < n; i += step) {
+			if (death(victim, at[i]))
+				news++;
+			else
+				olds++;
+		}
+	CU_ASSERT(news > 5);
+	CU_ASSERT(olds > 20);
+}
+
+/* The disks have room for the file once, not twice: nothing has changed, and what is not atomic can be written. */
+static void write_over(struct cp_proc *p)
+{
+	if (p->rank < PROCS)
+		run.ret[p->rank] = write_all(p, OLD, 0);
+}
+
+static void test_full(void)
+{
+	struct cp_params small = params;
+	struct cp_world w;
+	uint32_t r;
+
+	memset(&run, 0, sizeof(run));
+	small.disk_size = "16K";
+	cp_world_begin(&w, &small);
+	CU_ASSERT_EQUAL(cp_run(&w, prepare, NULL), 0);
+	CU_ASSERT_EQUAL(cp_run(&w, write_new, NULL), 0);
+	for (r = 0; r < PROCS; r++)
+		CU_ASSERT_EQUAL(run.ret[r], -ENOSPC);
+	CU_ASSERT_EQUAL(cp_run(&w, look, NULL), 0);
+	CU_ASSERT_TRUE(run.found_old);
+	whole(&w, false);
+	CU_ASSERT_EQUAL(cp_run(&w, write_over, NULL), 0);
+	CU_ASSERT_EQUAL(run.ret[0] | run.ret[1] | run.ret[2], 0);
+	cp_run(&w, finish, NULL);
+	cp_world_end(&w);
+}
+
+/* What the names have of epochs that are not decided. */
+static uint32_t epochs_open(const struct cp_world *w)
+{
+	const struct ddio_list *link, *head = &w->node[0].iop->epochs;
+	uint32_t n = 0;
+
+	for (link = head->next; link != head; link = link->next)
+		n++;
+	return n;
+}
+
+/* A client that begins and never decides. */
+enum { MOST = 64 };
+
+static struct epoch_job jobs[MOST + 2];
+static uint32_t refused;
+
+static void begun(struct epoch_job *job)
+{
+	refused += job->error.err == -EBUSY;
+}
+
+static void hostile_post(void *arg)
+{
+	struct cp_proc *p = arg;
+	uint32_t i;
+
+	(void)p;
+	for (i = 0; i < MOST + 2; i++)
+		epoch_begin(&jobs[i]);
+}
+
+static void hostile(struct cp_proc *p)
+{
+	static struct ddio_post post;
+	struct ddio_file *f[MOST + 2];
+	char name[32];
+	uint32_t i;
+
+	if (p->rank)
+		return;
+	for (i = 0; i < MOST + 2; i++) {
+		/* The last one is the first file once more. */
+		snprintf(name, sizeof(name), "h%u", i % (MOST + 1));
+		CP_OK(p, ddio_open(p->session, name, DDIO_CREATE, NULL, &f[i]));
+		jobs[i] = (struct epoch_job){ .file = f[i], .done = begun };
+	}
+	post = (struct ddio_post){ .fn = hostile_post, .arg = p };
+	ddio_env_post(p->env, &post);
+	ddio_sim_sleep(p->env, CP_SEC);
+	CU_ASSERT_EQUAL(refused, 2);
+	CU_ASSERT_EQUAL(epochs_open(p->w), MOST);
+	for (i = 0; i < MOST + 2; i++)
+		ddio_close(f[i]);
+	ddio_disconnect(p->session);
+	p->session = NULL;
+}
+
+static void test_hostile(void)
+{
+	struct cp_world w;
+	const struct bound *b;
+
+	refused = 0;
+	cp_world_begin(&w, &params);
+	b = &w.node[0].iop->reactors[0].bounds.at[BOUND_EPOCHS];
+	CU_ASSERT_EQUAL(cp_run(&w, hostile, NULL), 0);
+	ddio_sim_run_for(w.dw, CP_SEC);
+	CU_ASSERT_EQUAL(epochs_open(&w), 0);
+	CU_ASSERT_EQUAL(b->now, 0);
+	CU_ASSERT_EQUAL(b->most, MOST);
+	CU_ASSERT_EQUAL(b->hits, 1);
+	cp_world_end(&w);
+}
+
+/* A group that has prepared, and then says nothing, though its connections stay: others get the file after a while. */
+static void test_silent(void)
+{
+	struct cp_params more = params;
+	struct ddio_sim_link silent;
+	struct cp_world w;
+	uint32_t r, i;
+
+	memset(&run, 0, sizeof(run));
+	cp_world_begin(&w, &more);
+	CU_ASSERT_EQUAL(cp_run(&w, prepare, NULL), 0);
+	ddio_sim_link_default(&silent);
+	start(&w);
+	for (i = 0; i < 10000 && epochs_of(&w, false) < 3; i++)
+		ddio_sim_run_for(w.dw, 1000);
+	CU_ASSERT_EQUAL_FATAL(epochs_of(&w, false), 3);
+	silent.latency_ns = 200 * CP_SEC;
+	for (r = 0; r < PROCS; r++)
+		ddio_sim_set_link(w.proc[r].env, &silent);
+	ddio_sim_run_for(w.dw, 60 * CP_SEC);
+	CU_ASSERT_EQUAL(epochs_left(&w), 0);
+	w.p.procs = PROCS + 1;
+	for (r = 0; r < PROCS; r++)
+		w.proc[r].killed = true;
+	CU_ASSERT_EQUAL(cp_run(&w, look_last, NULL), 0);
+	CU_ASSERT_TRUE(run.found_old);
+	ddio_sim_link_default(&silent);
+	for (r = 0; r < PROCS; r++) {
+		w.proc[r].killed = false;
+		ddio_sim_set_link(w.proc[r].env, &silent);
+	}
+	ddio_sim_run_for(w.dw, 1000 * CP_SEC);
+	cp_run(&w, finish, NULL);
+	cp_world_end(&w);
+}
+
+static const struct ut_case cases[] = {
+	{ "it ends well", test_well },
+	{ "disks that are full", test_full },
+	{ "begun and never decided", test_hostile },
+	{ "prepared and never decided", test_silent },
+	{ "somebody dies after any event of it", test_deaths },
+	{ .name = NULL },
+};
+
+int main(void)
+{
+	const struct ut_suite suites[] = { { "atomic writes", cases } };
+
+	return cp_ut_run("cp_atomic", suites, 1);
+}

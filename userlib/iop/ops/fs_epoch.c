@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Epochs of files at the name space.  An epoch is open from NS_EPOCH on, in memory only, for the connection that asked.
+ * NS_COMMIT decides it, together with the file's size and times, in one journalled change.  What is neither open nor in the
+ * inode is aborted, or was settled everywhere; so nothing has to be remembered of those that were given up.  A file has
+ * one open epoch at most, and none while disks may still have to settle the one before: its inode has room for one.
+ */
+#include <errno.h>
+#include "iop/ops/fs.h"
+#include "iop/ops/handlers.h"
+
+/**
+ * struct open_epoch - one that is not decided
+ */
+struct open_epoch {
+	struct ddio_list link;
+	struct client *client;
+	uint64_t ino, number;
+};
+
+static struct bound *bound_of(struct reactor *reactor)
+{
+	return &reactor->bounds.at[BOUND_EPOCHS];
+}
+
+static struct open_epoch *find(const struct server_request *req, uint64_t ino)
+{
+	struct open_epoch *e;
+
+	ddio_list_for_each_entry(e, &req->reactor->iop->epochs, link)
+		if (e->ino == ino)
+			return e;
+	return NULL;
+}
+
+static void forget(struct open_epoch *e)
+{
+	bound_put(bound_of(e->client->reactor), &e->client->epochs, 1);
+	ddio_list_del(&e->link);
+	free(e);
+}
+
+void fs_epochs_gone(struct client *client)
+{
+	struct open_epoch *e, *tmp;
+
+	if (!client->epochs)
+		return;
+	ddio_list_for_each_entry_safe(e, tmp, &client->reactor->iop->epochs, link)
+		if (e->client == client)
+			forget(e);
+}
+
+/* A number that no other epoch has: whoever is asked about it once may be asked again after any time. */
+static uint64_t draw(struct server_request *req)
+{
+	uint64_t number = 0;
+
+	while (!number) {
+		ddio_env_random(req->reactor->env, &number, sizeof(number));
+		number %= DDIO_EPOCH_MAX;
+	}
+	return number;
+}
+
+/* Opens an epoch of the inode: 0 or -errno. */
+static int epoch_open(struct server_request *req, uint64_t ino, uint64_t *number)
+{
+	struct open_epoch *e;
+
+	if (!req->client)
+		return -ECONNRESET;
+	if (find(req, ino) || !bound_take(bound_of(req->reactor), &req->client->epochs))
+		return -EBUSY;
+	e = malloc(sizeof(*e));
+	if (!e) {
+		bound_put(bound_of(req->reactor), &req->client->epochs, 1);
+		return -ENOMEM;
+	}
+	*e = (struct open_epoch){ .client = req->client, .ino = ino, .number = draw(req) };
+	ddio_list_add(&e->link, &req->reactor->iop->epochs);
+	*number = e->number;
+	return 0;
+}
+
+int serve_ns_epoch(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_ns_epoch x;
+	struct inode inode;
+	int err;
+
+	FS_DECODE(req, payload, ns_epoch, &x, "number or epoch");
+	err = ns_settled_epoch(fs_ns(req), x.id, x.settled, &inode);
+	if (!err && !inode.nlink)
+		err = -ENOENT;
+	x = (struct ddio_msg_ns_epoch){ .id = x.id, .settled = inode.epoch, .size = inode.size };
+	if (!err && !inode.epoch)
+		err = epoch_open(req, x.id, &x.epoch);
+	if (err == -EBUSY)
+		server_fail(req, DDIO_ST_BUSY,
+			    "an atomic write of file %llu is under way, or the connection has too "
+			    "many that are not decided",
+			    (unsigned long long)x.id);
+	else if (err)
+		server_fail_errno(req, err, "beginning an atomic write");
+	else
+		FS_REPLY(req, ns_epoch, &x, false);
+	inode_free(&inode);
+	return 0;
+}
+
+static int commit(struct server_request *req, const struct ddio_msg_ns_epoch *x,
+		  struct inode *inode)
+{
+	const struct ddio_msg_fs_wrote wrote = {
+		.ino = x->id, .end = x->size, .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES
+	};
+	struct open_epoch *e = find(req, x->id);
+	int err;
+
+	if (!e || e->number != x->epoch) {
+		err = ns_settled_epoch(fs_ns(req), x->id, 0, inode);
+		/* It may have been decided before, and the answer been lost. */
+		return err || inode->epoch == x->epoch ? err : -ECANCELED;
+	}
+	err = ns_settled_epoch(fs_ns(req), x->id, 0, inode);
+	if (!err && !inode->nlink)
+		err = -ENOENT;
+	inode_free(inode);
+	if (!err)
+		err = ns_commit_epoch(fs_ns(req), &wrote, x->epoch, inode);
+	forget(e);
+	return err;
+}
+
+int serve_ns_commit(struct server_request *req, const void *payload)
+{
+	struct inode inode = { .ino = 0 };
+	struct ddio_msg_ns_epoch x;
+	int err;
+
+	FS_DECODE(req, payload, ns_epoch, &x, "number or epoch");
+	err = commit(req, &x, &inode);
+	x.size = inode.size;
+	if (err == -ECANCELED)
+		server_fail(
+			req, DDIO_ST_CANCELLED,
+			"the atomic write of file %llu was given up: its connection broke, or it "
+			"took too long",
+			(unsigned long long)x.id);
+	else if (err)
+		server_fail_errno(req, err, "deciding an atomic write");
+	else
+		FS_REPLY(req, ns_epoch, &x, true);
+	inode_free(&inode);
+	return 0;
+}
+
+int serve_ns_decided(struct server_request *req, const void *payload)
+{
+	struct inode inode = { .ino = 0 };
+	struct ddio_msg_ns_epoch x;
+	struct open_epoch *e;
+	uint32_t flags = 0;
+	int err;
+
+	FS_DECODE(req, payload, ns_epoch, &x, "number or epoch");
+	e = find(req, x.id);
+	if (e && e->number == x.epoch && x.flags & DDIO_EPOCH_GIVE_UP)
+		forget(e);
+	else if (e && e->number == x.epoch)
+		flags = DDIO_EPOCH_OPEN;
+	err = ns_settled_epoch(fs_ns(req), x.id, 0, &inode);
+	if (!err && inode.epoch == x.epoch)
+		flags = DDIO_EPOCH_COMMITTED;
+	x.flags = flags;
+	x.size = inode.size;
+	/* A decision that the machine's death undoes is none yet. */
+	if (err && err != -ENOENT)
+		server_fail_errno(req, err, "looking for an atomic write");
+	else
+		FS_REPLY(req, ns_epoch, &x, true);
+	inode_free(&inode);
+	return 0;
+}
