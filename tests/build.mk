@@ -119,7 +119,7 @@ $(O)/plants/%/plant.c: tests/sim/plant.pl FORCE
 
 $(O)/plants/%/ddio-lab: $(O)/plants/%/plant.o $(O)/ddio-lab
 	$(call say,LD,$@)
-	$(Q)$(LINK) $(FAST_LD) -o $@ $< $(call tool_obj,lab) $(TOOL_COMMON) $(O)/libddio-all.a $(LIBS)
+	$(Q)$(LINK) $(FAST_LD) -o $@ $< $(call tool_obj,lab) $(TOOL_TRACE) $(TOOL_COMMON) $(O)/libddio-all.a $(LIBS)
 
 $(O)/plants/%/plant.o: $(O)/plants/%/plant.c
 	$(call say,CC,$<)

@@ -84,12 +84,13 @@ planted hang 'hangs in\|took 40000 ms'
 # So are bugs in the I/O processor, by their names in plant.pl: within 200 of the seeds with which it passes.  Some of them
 # the checksums notice first, where no disk has turned a bit.
 planted_inside() {
-	local lab=build/plants/$1/ddio-lab
+	local lab=build/plants/$1/ddio-lab seeds=(--seeds 200)
+	[ "$1" = decision ] && seeds=(--seeds 100 --atomic)
 	if ! env -u MAKEFLAGS -u MAKELEVEL make -s "$lab" >"$log" 2>&1; then
 		cat "$log"
 		not_ok "no bug could be planted: $1"
-	elif "$lab" sim --faults --seeds 200 --first >"$log" 2>&1; then
-		not_ok "a planted bug was not found in 200 seeds: $1"
+	elif "$lab" sim --faults "${seeds[@]}" --first >"$log" 2>&1; then
+		not_ok "a planted bug was not found in ${seeds[1]} seeds: $1"
 	elif grep -q '^seed [0-9]*: round .* \(expected version\|returns 0, but\|said to be wrong\|does not match its checksum\|is a different file\|put back from a backup\)' "$log"; then
 		ok "planted and found: $1: $(grep -m 1 '^seed' "$log")"
 	else
@@ -123,6 +124,8 @@ fi
 seeds build 1 1000
 # The power of single nodes and of all, in any order, and nothing else.
 seeds build 20001 200 --power
+# Atomic writes that fail are all there, or nothing of them is.
+seeds build 30001 150 --atomic
 seeds build/asan 10001 150
 # Names and files of mounts.
 seeds build 30001 150 --mounts

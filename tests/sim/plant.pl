@@ -37,6 +37,8 @@ my %bug = (
 	# The old bytes of a block in the cache that was written in part could not be read.
 	fill => ["$iop/cache/disk.c", 'entry_fill_end', 'cache_mem_raw_free(c, c->fill_buf, e->size);',
 		'if (status) { cache_mask_merge(e, c->fill_buf); e->err = 0; } cache_mem_raw_free(c, c->fill_buf, e->size);'],
+	# The name space has forgotten that an atomic write was committed.
+	decision => ["$iop/ops/fs_epoch.c", 'serve_ns_decided', 'if (!err && inode.epoch == x.epoch)', 'if (err)'],
 	# The records are written before the disk is flushed.
 	order => ["$iop/lmdb/committer.c", 'commit_begin', '} else if (commit_flushes(c)) {', '} else if (commit_flushes(c) && !c->any) {'],
 );

@@ -128,6 +128,8 @@ static int move(struct cp *cp, const struct ddio_array *a, bool write, uint32_t 
 	struct ddio_part part = { .kind = DDIO_PART_ARRAY, .n = 1, .array = a };
 	struct ddio_transfer t = transfer(cp, &part, method, report);
 
+	if (!write || (method != DDIO_METHOD_DD && method != DDIO_METHOD_DDS))
+		t.flags &= ~DDIO_XFER_ATOMIC;
 	return write ? ddio_write_all(cp->file, cp->group, &t)
 		     : ddio_read_all(cp->file, cp->group, &t);
 }

@@ -12,8 +12,8 @@ struct bench_values {
 	const char *output, *csv_file, *plot, *trace;
 	uint32_t cps, iops, disks, trials, buffers, reactors, outstanding;
 	uint64_t size, block, disk_size, cache, seed, offset;
-	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, satf, no_batch, fcfs,
-		late_ahead, calls, alone;
+	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, satf, no_batch, atomic,
+		fcfs, late_ahead, calls, alone;
 	bool no_scatter, no_share;
 	/* Of --mount. */
 	const char *mount, *works;

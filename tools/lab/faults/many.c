@@ -67,6 +67,7 @@ static struct faults_spec spec_of(const struct faults_many *many, int plant, uin
 				     .rounds = many->rounds,
 				     .power = many->power,
 				     .mounts = many->mounts,
+				     .atomic = many->atomic,
 				     .verbose = many->verbose };
 }
 

@@ -12,6 +12,7 @@
  * @plant: name or NULL
  * @power: only the power breaks
  * @mounts: processes have mounts
+ * @atomic: most collective writes are atomic
  * @first: ends at the first seed that fails
  * @minimize: looks for the shortest schedule of one seed
  */
@@ -19,7 +20,7 @@ struct faults_many {
 	uint64_t seed;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
-	bool power, mounts, verbose, first, minimize;
+	bool power, atomic, mounts, verbose, first, minimize;
 };
 
 /* Runs the seeds and prints the results.  Return: an exit code. */

@@ -66,6 +66,7 @@ void faults_file_begin(struct faults_file *f, uint64_t id)
 	sizes_add(&f->seen, 0);
 	sizes_add(&f->stable, 0);
 	for (i = 0; i < f->cells; i++) {
+		f->cell[i].atomic = 0;
 		set_clear(&f->cell[i].seen);
 		set_clear(&f->cell[i].stable);
 		set_add(&f->cell[i].seen, 0);
@@ -80,12 +81,42 @@ uint32_t faults_file_disk(const struct faults_file *f, uint32_t cell)
 
 void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bool durable)
 {
+	cell->atomic = 0;
 	if (durable)
 		set_clear(&cell->stable);
 	set_add(&cell->stable, version);
 	if (sure)
 		set_clear(&cell->seen);
 	set_add(&cell->seen, version);
+}
+
+static void set_remove(struct faults_set *set, uint32_t version)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < set->n; i++)
+		if (set->v[i] != version)
+			set->v[n++] = set->v[i];
+	set->n = (uint8_t)n;
+}
+
+void faults_cell_found(struct faults_file *f, uint32_t cell, uint64_t value)
+{
+	uint32_t atomic = f->cell[cell].atomic, i;
+
+	for (i = 0; i < f->cells && atomic; i++) {
+		struct faults_cell *other = &f->cell[i];
+
+		if (other->atomic != atomic)
+			continue;
+		if ((value & 0xffff) == atomic) {
+			faults_cell_wrote(other, atomic, true, true);
+			continue;
+		}
+		set_remove(&other->seen, atomic);
+		set_remove(&other->stable, atomic);
+		other->atomic = 0;
+	}
 }
 
 bool faults_cell_unsynced(const struct faults_cell *cell)

@@ -129,6 +129,11 @@ void faults_plan_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 		x->method = DDIO_METHOD_DEFAULT;
 		x->flags &= DDIO_XFER_SHORT;
 	}
+	/* Of its own seeds, so that all others are as they were. */
+	if (write && f->spec.atomic && faults_chance(&f->rng, 70)) {
+		x->method = faults_pick(&f->rng, DDIO_METHOD_DD, DDIO_METHOD_DDS);
+		x->flags = DDIO_XFER_ATOMIC | (x->flags & DDIO_XFER_NO_BATCH);
+	}
 	if (write)
 		target->version++;
 	for (r = 0; r < f->conf.cps; r++) {

@@ -23,6 +23,12 @@ static bool error_known(int ret)
 	return ret >= 0;
 }
 
+/* Another atomic write of the file may not be over yet, or this one was given up. */
+static bool error_atomic(const struct faults *f, int ret)
+{
+	return f->spec.atomic && (ret == -EBUSY || ret == -ECANCELED);
+}
+
 /*
  * Verdicts
  */
@@ -78,8 +84,9 @@ static void check_errors(struct faults *f)
 			if (f->round.strict && call->ret < 0 && call->ret != -ENOSPC)
 				faults_violated(f, "all is well, but cp%u gets %d (%s)", r,
 						call->ret, call->text);
-			if (!error_known(call->ret) && f->round.op != OP_REMOVE &&
-			    f->round.op != OP_FORM && !(f->round.remove && call->ret == -ENOENT))
+			if (!error_known(call->ret) && !error_atomic(f, call->ret) &&
+			    f->round.op != OP_REMOVE && f->round.op != OP_FORM &&
+			    !(f->round.remove && call->ret == -ENOENT))
 				faults_violated(f, "cp%u gets %d (%s)", r, call->ret, call->text);
 		}
 	}
@@ -105,7 +112,7 @@ static bool call_succeeded(const struct faults *f, uint32_t n)
 static void check_read(struct faults *f, uint32_t rank, uint32_t k)
 {
 	const struct faults_xfer *x = &f->round.x[k];
-	const struct faults_file *file = &f->file[x->file];
+	struct faults_file *file = &f->file[x->file];
 	const struct faults_cp *cp = &f->cp[rank];
 	char text[200];
 	uint32_t i;
@@ -113,6 +120,7 @@ static void check_read(struct faults *f, uint32_t rank, uint32_t k)
 	for (i = 0; i < cp->ncells[k]; i++) {
 		uint32_t cell = cp->cells[k][i];
 
+		faults_cell_found(file, cell, cp->buf[k][i]);
 		if (faults_cell_may(file, x->file, cell, cp->buf[k][i]))
 			continue;
 		faults_violated(f, "cp%u reads %016llx in %s at byte %u (d%u), expected version %s",
@@ -153,7 +161,7 @@ static void model_due(struct faults *f, uint32_t rank, uint32_t k)
 		faults_due_forget(f, rank, x->file);
 		return;
 	}
-	if (!call || call->ret < 0 || !cp->ncells[k])
+	if (!call || call->ret < 0 || !cp->ncells[k] || x->flags & DDIO_XFER_ATOMIC)
 		return;
 	for (i = 0; i < cp->ncells[k]; i++)
 		faults_due_cell(f, rank, x->file, cp->cells[k][i]);
@@ -176,7 +184,9 @@ static void model_write(struct faults *f, uint32_t rank, uint32_t k, bool succes
 	const struct faults_xfer *x = &f->round.x[k];
 	struct faults_file *file = &f->file[x->file];
 	const struct faults_cp *cp = &f->cp[rank];
-	bool durable = success && x->flags & DDIO_XFER_SYNC && anybody_moves(f, k), sure;
+	bool durable = success && x->flags & (DDIO_XFER_SYNC | DDIO_XFER_ATOMIC) &&
+		       anybody_moves(f, k),
+	     sure;
 	uint64_t end = end_of(f, k, rank);
 	uint32_t i;
 
@@ -184,6 +194,8 @@ static void model_write(struct faults *f, uint32_t rank, uint32_t k, bool succes
 		sure = success &&
 		       (durable || disk_sure(f, faults_file_disk(file, cp->cells[k][i])));
 		faults_cell_wrote(&file->cell[cp->cells[k][i]], x->version[rank], sure, durable);
+		if (x->flags & DDIO_XFER_ATOMIC && !success)
+			file->cell[cp->cells[k][i]].atomic = (uint16_t)x->version[rank];
 	}
 	if (end)
 		faults_size_change(file, end, false,

@@ -65,6 +65,7 @@ struct faults_skip {
  * @seed: everything is drawn from it
  * @plant: the bug to plant
  * @rounds: number of rounds; 0: chosen by the seed
+ * @atomic: most collective writes are atomic
  * @power: nothing breaks but the power, of one I/O processor or of all
  * @mounts: the processes have mounts
  * @verbose: print what happens, and the processes' logs, on standard error
@@ -75,7 +76,7 @@ struct faults_spec {
 	uint64_t seed;
 	enum faults_plant plant;
 	uint32_t rounds;
-	bool power, mounts;
+	bool power, atomic, mounts;
 	bool verbose, story;
 	const struct faults_skip *skip;
 };
@@ -159,9 +160,14 @@ struct faults_set {
 	bool any;
 };
 
+/**
+ * struct faults_cell - what is known of a cell
+ * @atomic: version of an atomic write of it that may have been decided either way; 0: there is none
+ */
 struct faults_cell {
 	struct faults_set seen;	  /* what a read may find */
 	struct faults_set stable; /* what may be there after its I/O processor has lost power */
+	uint16_t atomic;
 };
 
 /* The same for sizes. */
@@ -199,6 +205,8 @@ void faults_file_begin(struct faults_file *f, uint64_t id);
 uint32_t faults_file_disk(const struct faults_file *f, uint32_t cell);
 /* Notes a write of @version to a cell; @sure: it succeeded; @durable: it was synced, too. */
 void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bool durable);
+/* What was read of a cell tells of an atomic write whether it was decided: all of its cells have it then, or none. */
+void faults_cell_found(struct faults_file *f, uint32_t cell, uint64_t value);
 /* Notes a power cut: everything that is not stable may be lost. */
 void faults_cell_crash(struct faults_cell *cell);
 void faults_cell_sync(struct faults_cell *cell);

@@ -198,6 +198,7 @@ int cmd_sim(int argc, char **argv)
 							  .plant = v.plant,
 							  .power = v.power,
 							  .mounts = v.mounts,
+							  .atomic = v.bench.atomic,
 							  .first = v.first,
 							  .minimize = v.minimize,
 							  .verbose = v.verbose });
