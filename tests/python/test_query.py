@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 
 import ddio
-from ddio import Reduce
+from ddio import Deal, Reduce
 
 RECORD = np.dtype([("id", "<u8"), ("energy", "<f8"), ("kind", "u1"), ("tag", "S7"), ("big", ">i4"), ("place", "<f4", (2,)),
                    ("small", "<i2")])
@@ -27,6 +27,12 @@ def records():
     a["place"] = rng.random((N, 2))
     a["small"] = rng.integers(-100, 100, N)
     return a
+
+
+def ask(group, deal):
+    with group.open("records") as f:
+        found = f.query(RECORD, "kind < 4", ("id", "small"), index=True, reduce=[Reduce.sum("small")], group=group, deal=deal)
+    return found.matched, found.values[0].value, found.index.tolist(), found.data.tolist()
 
 
 class Query(unittest.TestCase):
@@ -112,6 +118,26 @@ class Query(unittest.TestCase):
             self.assertEqual(found.data["value"].tolist(), list(range(490, 500)))
             self.assertEqual(found.values[0].value, sum(range(490, 500)))
             self.assertEqual(f.query(f.npy(), first=2000).records, 0)
+
+    def test_group(self):
+        """a group asks together, and records are dealt out by their number, by ranges of values, and by hash"""
+        where = np.flatnonzero(self.all["kind"] < 4)
+        small = self.all["small"]
+        owner = np.searchsorted([-30, 40], small, side="right")
+        deals = [(None, None), (Deal.by_range("small", [-30, 40]), owner),
+                 (Deal.by_range("small", [-30, 40], owners=[2, 0, 0]), np.array([2, 0, 0])[owner]),
+                 (Deal.by_hash("kind", owners=[1]), np.ones(N, int)), (Deal.by_hash("small"), None)]
+        for deal, owners in deals:
+            got = ddio.fork(3, ask, deal)
+            for rank, (matched, total, index, data) in enumerate(got):
+                self.assertEqual((matched, total), (where.size, int(small[where].sum())))
+                self.assertEqual(data, self.all[["id", "small"]][index].tolist())
+                if owners is not None:
+                    self.assertEqual(index, [i for i in where if owners[i] == rank], deal)
+            self.assertEqual(sorted(sum((g[2] for g in got), [])), where.tolist())
+            if deal and deal.kind == 2:
+                values = [set(small[g[2]] if deal.field == "small" else []) for g in got]
+                self.assertFalse(values[0] & values[1] | values[0] & values[2] | values[1] & values[2])
 
     def test_wrong(self):
         """questions that say nothing are refused before anything moves"""

@@ -19,12 +19,12 @@ from . import _abi
 from .distribution import ALL, BLOCK, CYCLIC, NONE, Array, Dist, Extents, Part, Strided
 from .file import File, Layout, Placement, Stat, Striping
 from .group import Counter, Group, at_address, fork, over_broadcast, over_mpi
-from .query import Found, Reduce, Reduced
+from .query import Deal, Found, Reduce, Reduced
 from .session import Node, Session, connect
 from .transfer import Flag, Method, Operation, Report
 
 __version__: str = _abi.lib.ddio_version().decode()
 
-__all__ = ["ALL", "BLOCK", "CYCLIC", "NONE", "Array", "Counter", "Dist", "Extents", "File", "Flag", "Found", "Group",
-           "Layout", "Method", "Node", "Operation", "Part", "Placement", "Reduce", "Reduced", "Report", "Session",
-           "Stat", "Strided", "Striping", "at_address", "connect", "fork", "over_broadcast", "over_mpi"]
+__all__ = ["ALL", "BLOCK", "CYCLIC", "NONE", "Array", "Counter", "Deal", "Dist", "Extents", "File", "Flag", "Found",
+           "Group", "Layout", "Method", "Node", "Operation", "Part", "Placement", "Reduce", "Reduced", "Report",
+           "Session", "Stat", "Strided", "Striping", "at_address", "connect", "fork", "over_broadcast", "over_mpi"]

@@ -259,6 +259,19 @@ class Query(ctypes.Structure):
     ]
 
 
+class QueryDeal(ctypes.Structure):
+    c_name = "ddio_query_deal"
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("kind", c_uint32),
+        ("field", c_uint32),
+        ("nbounds", c_uint32),
+        ("bound", POINTER(QueryNumber)),
+        ("nowners", c_uint32),
+        ("owner", POINTER(c_uint32)),
+    ]
+
+
 class QueryValue(ctypes.Structure):
     c_name = "ddio_query_value"
     _fields_ = [
@@ -286,7 +299,8 @@ class QueryResult(ctypes.Structure):
 
 
 STRUCTURES = [Dim, Array, Level, Strided, Extent, Part, Memory, Report, Transfer, ConnectOpts, Striping,
-              OpenOpts, FileStat, Placement, NodeState, QueryField, QueryStep, QueryReduce, Query, QueryValue, QueryResult]
+              OpenOpts, FileStat, Placement, NodeState, QueryField, QueryStep, QueryReduce, Query, QueryDeal, QueryValue,
+              QueryResult]
 
 BCAST_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t, c_uint32)
 LIST_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, POINTER(FileStat))
@@ -345,6 +359,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ddio_lock": (c_int, [_HANDLE, c_uint64, c_uint64, c_uint]),
     "ddio_unlock": (c_int, [_HANDLE, c_uint64, c_uint64]),
     "ddio_query": (c_int, [_HANDLE, POINTER(Query), POINTER(QueryResult)]),
+    "ddio_query_all": (c_int, [_HANDLE, _HANDLE, POINTER(Query), POINTER(QueryDeal), POINTER(QueryResult)]),
     "ddio_query_parse": (c_int, [c_char_p, POINTER(QueryField), c_uint32, POINTER(QueryStep), c_uint32, c_char_p,
                                  c_size_t]),
     "ddio_array_share": (c_int, [POINTER(Array), c_uint32, c_uint32, POINTER(c_uint64), POINTER(c_char_p)]),

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from . import _abi
 from ._handle import Handle, Root
 from .distribution import NONE, Array, Dist, Part
-from .query import Found, Question, Reduce, Result, dtype_of_records
+from .query import Deal, Found, Question, Reduce, Result, dtype_of_records
 from .transfer import Call, Data, Flag, Method, Operation, Report, share_new
 
 if TYPE_CHECKING:
@@ -184,19 +184,23 @@ class File(Handle):
         shape, fortran, dtype = read(head)
         return Array(shape, dtype, dist, grid, offset=head.tell(), order="F" if fortran else "C")
 
-    def _ask(self, question: Question, result: Result) -> bool:
-        """Asks; False if more records match than there is room for."""
+    def _ask(self, question: Question, result: Result, group: Group | None) -> bool:
+        """Asks; False if more records match than there is room for, here or at another member of the group."""
         try:
-            self._call("ddio_query", ctypes.byref(question.c), ctypes.byref(result.c))
+            if group is None:
+                self._call("ddio_query", ctypes.byref(question.c), ctypes.byref(result.c))
+            else:
+                deal = question.deal and ctypes.byref(question.deal)
+                self._call("ddio_query_all", group.handle, ctypes.byref(question.c), deal, ctypes.byref(result.c))
         except OSError as e:
-            if e.errno != errno.ERANGE or result.c.matched <= result.c.room:
+            if e.errno != errno.ERANGE:
                 raise
             return False
         return True
 
     def query(self, records: npt.DTypeLike | Array, where: str = "", select: Sequence[str] = (), *,
               reduce: Sequence[Reduce] = (), index: bool = False, first: int = 0, count: int | None = None,
-              origin: int = 0) -> Found:
+              origin: int = 0, group: Group | None = None, deal: Deal | None = None) -> Found:
         """Asks the I/O processors which records match; only what is asked for is sent.
 
         records: the dtype of a record, whose fields have the names that where and select use; that of plain numbers has
@@ -206,6 +210,9 @@ class File(Handle):
         reduce: sums, extremes and histograms of fields of those that match, which Found.values has in this order.
         first, count: the records that are looked at; origin: byte of the file at which record 0 begins.
 
+        group: all its members ask the same, each block is looked at once, and each member gets its part of the records: a part
+            of the file, or, with deal, those whose values are its own; values are of all.
+
         Raises ValueError for a question that says nothing, OSError with libddio's text otherwise.
         """
         if isinstance(records, Array):
@@ -213,13 +220,13 @@ class File(Handle):
             most = max(math.prod(records.shape) - first, 0)
             count = most if count is None else min(count, most)
             records = records.dtype
-        question = Question(dtype_of_records(np.dtype(records)), where, select, reduce, origin)
+        question = Question(dtype_of_records(np.dtype(records)), where, select, reduce, origin, deal)
         room = 4096 if select or index else 0
         for _ in range(8):
             result = question.result(first, count, room, index)
-            if self._ask(question, result):
-                return result.found()
-            room = int(result.c.matched) + int(result.c.matched) // 8
+            if self._ask(question, result, group):
+                return result.found(group is not None)
+            room = max(room, result.wanted(group is not None) * 9 // 8)
         raise OSError(errno.ERANGE, "more records match each time: the file grows faster than it is read", self.name)
 
     def _prepare(self, group: Group | None, part: Part, data: Data | None, writes: bool, dtype: npt.DTypeLike,

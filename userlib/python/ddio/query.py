@@ -61,6 +61,27 @@ class Reduce:
 
 
 @dataclass(frozen=True)
+class Deal:
+    """Which member of a group gets which of the records that match: Deal.by_hash("kind"), for instance."""
+
+    kind: int
+    field: str
+    bounds: Sequence[float] = ()
+    owners: Sequence[int] = ()
+
+    @classmethod
+    def by_range(cls, field: str, bounds: Sequence[float], owners: Sequence[int] = ()) -> Deal:
+        """Ranges of a field's values: below the first bound, from each to the next, and at or above the last.  owners: the
+        ranks that have them; without, range i is that of rank i."""
+        return cls(1, field, bounds, owners)
+
+    @classmethod
+    def by_hash(cls, field: str, owners: Sequence[int] = ()) -> Deal:
+        """Records with equal values go to the same member, one of owners, or of all."""
+        return cls(2, field, (), owners)
+
+
+@dataclass(frozen=True)
 class Reduced:
     """What was made of a field: of so many values, without NaN.  value is None if there are none, and for histograms."""
 
@@ -72,7 +93,8 @@ class Reduced:
 
 @dataclass(frozen=True)
 class Found:
-    """The answer: of how many records there are, how many match; their numbers and fields, if they were asked for."""
+    """The answer: of how many records there are, how many match; their numbers and fields, if they were asked for, and in a
+    group of those that are this member's."""
 
     records: int
     matched: int
@@ -116,10 +138,11 @@ class Question:
     """A question as the C library wants it; it keeps what the C structures point to."""
 
     def __init__(self, record: np.dtype[Any], where: str, select: Sequence[str], reduce: Sequence[Reduce],
-                 origin: int) -> None:
+                 origin: int, deal: Deal | None = None) -> None:
         words = re.findall(r"[A-Za-z_]\w*", where)
-        used = [n for n in record.names or () if n in words or n in select or n in {r.field for r in reduce}]
-        for name in [*select, *(r.field for r in reduce)]:
+        wanted = [*select, *(r.field for r in reduce), *([deal.field] if deal else [])]
+        used = [n for n in record.names or () if n in words or n in wanted]
+        for name in wanted:
             _field(record, name)
         self._fields = (_abi.QueryField * len(used))(*(_field(record, n) for n in used))
         self._output = (ctypes.c_uint32 * len(select))(*map(used.index, select))
@@ -132,11 +155,18 @@ class Question:
         self.c = _abi.Query(struct_size=ctypes.sizeof(_abi.Query), origin=origin, record=record.itemsize,
                             nfields=len(used), field=self._fields, nsteps=n, where=steps, nreduce=len(reduce),
                             reduce=self._reduce, noutput=len(select), output=self._output)
+        self.deal = None if deal is None else self._dealt(deal, used.index(deal.field))
         self.selected = np.dtype([(n, record[n]) for n in select])
 
     @staticmethod
     def _bounds_of(field: _abi.QueryField, reduce: Reduce) -> Any:
         return (_abi.QueryNumber * len(reduce.bounds))(*(_number(field, b) for b in reduce.bounds))
+
+    def _dealt(self, deal: Deal, field: int) -> _abi.QueryDeal:
+        bounds = (_abi.QueryNumber * len(deal.bounds))(*(_number(self._fields[field], b) for b in deal.bounds))
+        owners = (ctypes.c_uint32 * len(deal.owners))(*deal.owners)
+        return _abi.QueryDeal(struct_size=ctypes.sizeof(_abi.QueryDeal), kind=deal.kind, field=field,
+                              nbounds=len(bounds), bound=bounds, nowners=len(owners), owner=owners)
 
     def _parse(self, where: str) -> tuple[Any, int]:
         steps = (_abi.QueryStep * _abi.QUERY_STEPS_MAX)()
@@ -185,8 +215,12 @@ class Result:
                                   index=self.index.ctypes.data if self.index is not None else None,
                                   buf=self.data.ctypes.data if self.data is not None else None)
 
-    def found(self) -> Found:
+    def wanted(self, in_group: bool) -> int:
+        """Returns how many records have come, or would have if there had been room."""
+        return int(self.c.mine if in_group else self.c.matched)
+
+    def found(self, in_group: bool) -> Found:
         """Returns what has come."""
-        n = self.c.matched
-        return Found(self.c.records, n, None if self.index is None else self.index[:n],
+        n = self.wanted(in_group)
+        return Found(self.c.records, self.c.matched, None if self.index is None else self.index[:n],
                      None if self.data is None else self.data[:n], self.question.reduced(self._values, self.bins))
