@@ -346,12 +346,16 @@ static bool query_object(struct server_request *req)
 /* Returns the one that the others of the group have made: all but the member is the same. */
 static struct iop_query *query_of_others(const struct iop_query *query, struct queries *queries)
 {
-	struct iop_query *other;
+	struct ddio_list *l;
 
-	ddio_list_for_each_entry(other, &queries->gathering, link)
+	/* Not by entry: what stands for the list's head would not be aligned as a question, with its 128-bit sums, is. */
+	for (l = queries->gathering.next; l != &queries->gathering; l = l->next) {
+		struct iop_query *other = ddio_container_of(l, struct iop_query, link);
+
 		if (other->text_len == query->text_len &&
 		    !memcmp(other->text, query->text, query->text_len - DDIO_QUERY_MEMBER_LEN))
 			return other;
+	}
 	return NULL;
 }
 
