@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 check "start a cluster" start_cluster a --iops 3 --disks 2 --engine mem --disk-size 32M
+check "what ends a daemon says so in its log" [ "$(readlink "/proc/$(cat "$dir/a/io0.pid")/fd/2")" = "$dir/a/io0.log" ]
 fails "start twice in one directory" "is running" "$ddio" start --dir "$dir/a"
 fails "start another one there" "already holds a cluster" "$ddio" start --dir "$dir/a" --iops 2
 

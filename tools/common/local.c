@@ -52,6 +52,17 @@ static void local_exec(const char *path, const char *dir, uint32_t node, int rea
 	_exit(127);
 }
 
+/* What a library says before it ends a daemon goes where the daemon's own lines go. */
+static void local_stderr(const char *dir, uint32_t node, int null)
+{
+	char log[PATH_MAX];
+	int fd;
+
+	snprintf(log, sizeof(log), "%s/io%u.log", dir, node);
+	fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	dup2(fd < 0 ? null : fd, STDERR_FILENO);
+}
+
 static int local_spawn(const char *path, const char *dir, uint32_t node, bool child,
 		       struct local_child *c)
 {
@@ -70,7 +81,7 @@ static int local_spawn(const char *path, const char *dir, uint32_t node, bool ch
 		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);
 		if (!child)
-			dup2(null, STDERR_FILENO);
+			local_stderr(dir, node, null);
 		fcntl(p[1], F_SETFD, 0);
 		local_exec(path, dir, node, p[1], child);
 	}
