@@ -70,7 +70,8 @@ void behind_drop(struct mpiio_file *f)
 
 bool behind_wanted(const struct mpiio_file *f)
 {
-	return !hints_is_off(f, "ddio_write_behind");
+	/* What is atomic is the call, not what was gathered of several. */
+	return !hints_is_off(f, "ddio_write_behind") && !hints_is_on(f, "ddio_atomic");
 }
 
 void behind_choose(struct mpiio_file *f, bool all_want)
