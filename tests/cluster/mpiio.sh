@@ -79,6 +79,8 @@ for mpi in mpich openmpi; do
 	before=$(collectives)
 	programs "$mpi, write-behind" OPTIONS='--ddio --only behind/many' $run $mpi ddio: functions
 	check "... makes few requests of 64 calls" test "$(($(collectives) - before))" -le 24
+	programs "$mpi, atomic writes" OPTIONS='--ddio --only whole/calls' $run $mpi ddio: functions
+	check "... are decided by the name space" test "$("$ddio" status --bounds | awk '$2 == "epochs/connection" && $5 > m { m = $5 } END { print +m }')" -ge 1
 	before=$(requests)
 	programs "$mpi, 300 views" OPTIONS='--ddio --only views/set_often' $run $mpi ddio: functions
 	check "... of which no node hears" test "$(($(requests) - before))" -lt 20

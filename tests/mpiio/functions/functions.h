@@ -15,6 +15,7 @@ void nonblocking_cases(void);
 void shared_cases(void);
 void atomic_cases(void);
 void behind_cases(void);
+void whole_cases(void);
 void sizes_cases(void);
 void views_cases(void);
 void datarep_cases(void);

@@ -13,6 +13,7 @@ int main(int argc, char **argv)
 	shared_cases();
 	atomic_cases();
 	behind_cases();
+	whole_cases();
 	sizes_cases();
 	views_cases();
 	datarep_cases();

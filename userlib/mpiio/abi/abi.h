@@ -81,6 +81,7 @@ struct mpiio_file {
 	uint64_t pos;
 	struct ddio_group_counter *shared;
 	bool atomic;
+	bool whole; /* collective writes are found as a whole or not at all: some process has the hint "ddio_atomic" */
 	struct mpiio_op *split;
 	MPI_Info info;
 	struct mpiio_op *spare;

@@ -68,25 +68,27 @@ void behind_drop(struct mpiio_file *f)
 	pthread_mutex_destroy(&b->lock);
 }
 
-bool behind_wanted(const struct mpiio_file *f)
+int64_t behind_says(const struct mpiio_file *f)
 {
-	/* What is atomic is the call, not what was gathered of several. */
-	return !hints_is_off(f, "ddio_write_behind") && !hints_is_on(f, "ddio_atomic");
+	if (hints_is_on(f, "ddio_atomic"))
+		return BEHIND_WHOLE;
+	return hints_is_off(f, "ddio_write_behind") ? BEHIND_UNWANTED : BEHIND_WANTED;
 }
 
-void behind_choose(struct mpiio_file *f, bool all_want)
+void behind_choose(struct mpiio_file *f, int64_t most)
 {
-	f->behind.stage = all_want ? BEHIND_DIRECT : BEHIND_OFF;
+	f->whole = most == BEHIND_WHOLE;
+	f->behind.stage = most == BEHIND_WANTED ? BEHIND_DIRECT : BEHIND_OFF;
 	f->behind.direct = 0;
 	f->behind.most = 0;
 }
 
 int behind_agree(struct mpiio_file *f)
 {
-	int64_t unwanted = !behind_wanted(f);
-	int ret = file_max(f, CALL_INFO, &unwanted, 1);
+	int64_t most = behind_says(f);
+	int ret = file_max(f, CALL_INFO, &most, 1);
 
-	behind_choose(f, !ret && !unwanted);
+	behind_choose(f, ret ? BEHIND_UNWANTED : most);
 	f->behind.again = AGAIN_FIRST;
 	return ret;
 }

@@ -59,11 +59,13 @@ void behind_init(struct mpiio_file *f);
 void behind_drop(struct mpiio_file *f);
 
 /*
- * Whether this process wants it; and, with nothing gathered, whether all do: known to the caller, or asked of all in
- * behind_agree(), which is collective.
+ * What this process wants, of which the greatest holds: that calls are gathered; that they are not; or that each is found as a
+ * whole or not at all, which what was gathered of several is not.
  */
-bool behind_wanted(const struct mpiio_file *f);
-void behind_choose(struct mpiio_file *f, bool all_want);
+enum { BEHIND_WANTED, BEHIND_UNWANTED, BEHIND_WHOLE };
+int64_t behind_says(const struct mpiio_file *f);
+/* With nothing gathered: @most of all is known to the caller, or asked of all in behind_agree(), which is collective. */
+void behind_choose(struct mpiio_file *f, int64_t most);
 int behind_agree(struct mpiio_file *f);
 /* All start afresh, each with its own data written: now, or (@own_later) by the caller. */
 void behind_stop(struct mpiio_file *f, bool own_later);

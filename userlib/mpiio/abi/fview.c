@@ -118,8 +118,7 @@ static const char *fault(const struct wanted *w, int mine)
 static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpiio_view *v,
 		 int64_t rep, int mine)
 {
-	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype, rep,
-			   -rep,  !behind_wanted(f) };
+	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype, rep, -rep, behind_says(f) };
 	const int64_t *most = say;
 	int ret = file_max(f, CALL_VIEW, say, 6);
 
@@ -133,7 +132,7 @@ static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpii
 	if (rep < 0)
 		return fail_class(f, MPI_ERR_UNSUPPORTED_DATAREP,
 				  "only native, internal, external32, and what was registered");
-	behind_choose(f, !most[5]);
+	behind_choose(f, most[5]);
 	return MPI_SUCCESS;
 }
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mpiio/abi/hints.h"
 #include "mpiio/abi/op.h"
 
 void op_failed(struct mpiio_op *op, int err)
@@ -158,7 +157,7 @@ void op_place(struct mpiio_op *op, uint64_t at)
 		t->flags |= DDIO_XFER_SHORT;
 	if (op->access.all && (op->file->atomic || op->access.ends != ENDS_NOW))
 		t->flags |= DDIO_XFER_OVERLAP;
-	if (op->access.all && op->access.write && hints_is_on(op->file, "ddio_atomic"))
+	if (op->access.all && op->access.write && op->file->whole)
 		t->flags |= DDIO_XFER_ATOMIC;
 	op->report.struct_size = sizeof(op->report);
 }
