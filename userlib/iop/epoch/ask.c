@@ -211,7 +211,7 @@ static void link_connect(void *arg)
 	struct ddio_conn_opts opts = { .key = &a->key,
 				       .cluster = conf->cluster,
 				       .handshake_ns = conf->timeout_ns,
-				       .unsummed = !conf->wire_checksums };
+				       .unsummed = conf->wire_checksums == DDIO_CONF_SUMS_NO };
 	int err = 0;
 
 	a->posted = false;

@@ -11,8 +11,10 @@
 
 /**
  * struct open_epoch - one that is not decided
+ * @node: in iop->epochs, by @ino; @link: in client->opened
  */
 struct open_epoch {
+	struct ddio_hash_node node;
 	struct ddio_list link;
 	struct client *client;
 	uint64_t ino, number;
@@ -25,17 +27,15 @@ static struct bound *bound_of(struct reactor *reactor)
 
 static struct open_epoch *find(const struct server_request *req, uint64_t ino)
 {
-	struct open_epoch *e;
+	struct ddio_hash_node *node = ddio_hash_find(&req->reactor->iop->epochs, ino);
 
-	ddio_list_for_each_entry(e, &req->reactor->iop->epochs, link)
-		if (e->ino == ino)
-			return e;
-	return NULL;
+	return node ? ddio_container_of(node, struct open_epoch, node) : NULL;
 }
 
 static void forget(struct open_epoch *e)
 {
 	bound_put(bound_of(e->client->reactor), &e->client->epochs, 1);
+	ddio_hash_del(&e->client->reactor->iop->epochs, &e->node);
 	ddio_list_del(&e->link);
 	free(e);
 }
@@ -44,11 +44,8 @@ void fs_epochs_gone(struct client *client)
 {
 	struct open_epoch *e, *tmp;
 
-	if (!client->epochs)
-		return;
-	ddio_list_for_each_entry_safe(e, tmp, &client->reactor->iop->epochs, link)
-		if (e->client == client)
-			forget(e);
+	ddio_list_for_each_entry_safe(e, tmp, &client->opened, link)
+		forget(e);
 }
 
 /* A number that no other epoch has: whoever is asked about it once may be asked again after any time. */
@@ -78,7 +75,8 @@ static int epoch_open(struct server_request *req, uint64_t ino, uint64_t *number
 		return -ENOMEM;
 	}
 	*e = (struct open_epoch){ .client = req->client, .ino = ino, .number = draw(req) };
-	ddio_list_add(&e->link, &req->reactor->iop->epochs);
+	ddio_hash_add(&req->reactor->iop->epochs, &e->node, ino);
+	ddio_list_add(&e->link, &req->client->opened);
 	*number = e->number;
 	return 0;
 }

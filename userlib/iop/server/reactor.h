@@ -58,7 +58,7 @@ struct iop_disk {
  * @link: in reactor->clients
  * @members: struct coll_member.client_link: the groups that it is attached to, @ngroups of them
  * @mount: the mount that it belongs to, or NULL
- * @epochs: how many epochs of files it has opened
+ * @epochs: how many epochs of files it has opened, in @opened
  * @starts, @told: the collective executor's: what both ends remember of requests for collectives, and of what members
  *	tell of their descriptions, or NULL
  * @job: whose requests it brings
@@ -72,6 +72,7 @@ struct client {
 	struct ddio_list members;
 	uint64_t ngroups;
 	struct ns_mount *mount;
+	struct ddio_list opened;
 	uint64_t epochs;
 	struct ddio_past *starts, *told;
 	struct iop_job *job;
@@ -124,7 +125,7 @@ struct reactor {
  * struct ddio_iop - a node
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
- * @epochs: struct open_epoch: of files of the name space, not decided yet; reactor 0's
+ * @epochs: struct open_epoch, by file: of the name space, not decided yet; reactor 0's
  * @ns, @locks, @leases, @lease_timer: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn,
  *	@lease_turn: has more waits for locks or leases tried, @mount_turn: more taken from mounts that end
  */
@@ -136,7 +137,7 @@ struct ddio_iop {
 	uint64_t began_ns;
 	uint32_t nreactors;
 	struct reactor *reactors;
-	struct ddio_list epochs;
+	struct ddio_hash epochs;
 	struct ns *ns;
 	struct locks locks;
 	struct ddio_post lock_turn, lease_turn, mount_turn;

@@ -153,7 +153,6 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 	}
 	locks_init(&server->iop.locks);
 	leases_init(&server->iop.leases);
-	ddio_list_init(&server->iop.epochs);
 	server->iop.conf = opts->conf;
 	server->iop.node = opts->node;
 	if (opts->key)
@@ -203,6 +202,7 @@ void server_free(struct ddio_iop *iop)
 	ddio_listener_close(server->listener);
 	node_close(server);
 	ddio_hash_fini(&server->unproved_from);
+	ddio_hash_fini(&server->iop.epochs);
 	server_reactors_free(server);
 	ddio_tls_free(server->tls);
 	explicit_bzero(&server->iop.key, sizeof(server->iop.key));
