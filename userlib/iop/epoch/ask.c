@@ -308,6 +308,8 @@ static bool epoch_reactor_idle(const struct reactor *reactor)
 
 static void epoch_reactor_exit(struct reactor *reactor)
 {
+	/* One whose node did not start was not stopped. */
+	epoch_reactor_stop(reactor);
 	free(reactor->asker);
 	reactor->asker = NULL;
 }

@@ -136,6 +136,16 @@ static void node_close(struct server *server)
 	leases_free(&server->iop.leases);
 }
 
+/* After a start that has failed: the services give back what they have set up. */
+static void services_undo(struct server *server)
+{
+	uint32_t i;
+
+	for (i = 0; server->iop.reactors && i < server->iop.nreactors; i++)
+		if (server->iop.reactors[i].iop)
+			server_tell_reactor_exit(&server->iop.reactors[i]);
+}
+
 int server_start(const struct ddio_iop_opts *opts, const struct server_service *const *services,
 		 struct ddio_iop **iop, char *err, size_t err_len)
 {
@@ -167,6 +177,7 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 	else
 		ret = node_start(server, opts, err, err_len);
 	if (ret) {
+		services_undo(server);
 		node_close(server);
 		server_reactors_free(server);
 		ddio_tls_free(server->tls);
