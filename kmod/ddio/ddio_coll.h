@@ -490,8 +490,8 @@ void ddio_joint_end(struct ddio_kjoint *joint, struct ddio_coll *coll);
 /*
  * From a channel's work: goes on with the copying between the flight's bounce buffer and the
  * memory of the members, until about *@budget bytes are spent.  Returns 0 when the block has been
- * copied, -EAGAIN if there is more, -ECANCELED if the collective is stopped or a member has left, -EBADMSG
- * with nothing copied if the block is not what its sum is of.
+ * copied, -EAGAIN if there is more, -ECANCELED if the collective is stopped or a member has left,
+ * -EBADMSG with nothing copied if the block is not what its sum is of.
  */
 int ddio_copy_some(struct ddio_flight *flight, u32 *budget);
 

@@ -210,8 +210,8 @@ struct ddio_ring_setup {
  *	ended without error
  * @user_data: that of the submission
  * @collective: id
- * @slot: DDIO_EVENT_SLOT: index into the ring's slots.  DDIO_EVENT_BLOCK of a writing collective with
- *	DDIO_SUBMIT_SUMS: CRC-32C of what was written, if @status is 0.  Else 0
+ * @slot: DDIO_EVENT_SLOT: index into the ring's slots.  DDIO_EVENT_BLOCK of a writing collective
+ *	with DDIO_SUBMIT_SUMS: CRC-32C of what was written, if @status is 0.  Else 0
  * @status: 0 or a negative errno
  * @kind: DDIO_EVENT_SLOT and so on
  */
@@ -430,8 +430,9 @@ struct ddio_submit {
 /* Keep going after a block's error; else what has not begun is cancelled. */
 #define DDIO_SUBMIT_KEEP_GOING (1U << 6)
 /*
- * Scatter.  Reading: each block is compared with its sum before any byte of it is copied to a member, and
- * fails with EBADMSG if it differs.  Writing: the event of each block tells the sum of what was written.
+ * Scatter.  Reading: each block is compared with its sum before any byte of it is copied to a
+ * member, and fails with EBADMSG if it differs.  Writing: the event of each block tells the sum of
+ * what was written.
  */
 #define DDIO_SUBMIT_SUMS (1U << 7)
 
