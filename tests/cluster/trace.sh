@@ -31,7 +31,7 @@ check "... of what it measures" eval 'seen "$dir/bench.json" | grep -q " read "'
 # The next one, of a job, on a file; nobody else's.
 "$ddio" trace --job mine --wait 60 -o "$dir/next.json" &
 next=$!
-for i in 1 2 3 4 5 6; do
+for _ in 1 2 3 4 5 6; do
 	sleep 0.5
 	DDIO_JOB=another bench wb
 	DDIO_JOB=mine bench wb

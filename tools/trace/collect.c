@@ -37,7 +37,7 @@ int trace_begin(const char *command, struct ddio_session *s, const struct trace_
 					   .most = want->most + TRACE_AHEAD,
 					   .op = want->first };
 	uint32_t n, up = 0;
-	struct ddio_node_trace a;
+	struct ddio_node_trace a = { .error = -ENOTCONN };
 	int err;
 
 	snprintf(what.job, sizeof(what.job), "%s", want->job);

@@ -17,7 +17,8 @@ static MPI_File whole_open(const char *suffix)
 		MPI_Info_create(&info);
 		MPI_Info_set(info, "ddio_atomic", "true");
 	}
-	OK(MPI_File_open(MPI_COMM_WORLD, tst_file(suffix), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &fh));
+	OK(MPI_File_open(MPI_COMM_WORLD, tst_file(suffix), MPI_MODE_CREATE | MPI_MODE_RDWR, info,
+			 &fh));
 	if (info != MPI_INFO_NULL)
 		MPI_Info_free(&info);
 	return fh;
@@ -31,7 +32,8 @@ static void turns(MPI_File fh)
 	MPI_Type_contiguous(PIECE, MPI_BYTE, &one);
 	MPI_Type_create_resized(one, 0, (MPI_Aint)PIECE * tst.size, &type);
 	MPI_Type_commit(&type);
-	OK(MPI_File_set_view(fh, (MPI_Offset)PIECE * tst.rank, MPI_BYTE, type, "native", MPI_INFO_NULL));
+	OK(MPI_File_set_view(fh, (MPI_Offset)PIECE * tst.rank, MPI_BYTE, type, "native",
+			     MPI_INFO_NULL));
 	MPI_Type_free(&type);
 	MPI_Type_free(&one);
 }
@@ -52,7 +54,8 @@ static void calls(void)
 
 		tst_fill(buf, n, (uint64_t)(70 + round), (MPI_Offset)(PIECE * tst.rank));
 		memcpy(want + from, buf, n);
-		OK(MPI_File_write_at_all(fh, (MPI_Offset)from, buf, (int)n, MPI_BYTE, MPI_STATUS_IGNORE));
+		OK(MPI_File_write_at_all(fh, (MPI_Offset)from, buf, (int)n, MPI_BYTE,
+					 MPI_STATUS_IGNORE));
 		tst_barrier();
 		memset(buf, 0, bytes);
 		OK(MPI_File_read_at_all(fh, 0, buf, (int)bytes, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -89,7 +92,8 @@ static void begun(void)
 		OK(MPI_File_read_at_all(fh, 0, buf, sizeof(buf), MPI_BYTE, MPI_STATUS_IGNORE));
 		tst_bytes(buf, i || !refused ? second : first, sizeof(buf), "of two at once");
 		if (!i)
-			OK(MPI_File_write_at_all(fh, 0, second, sizeof(second), MPI_BYTE, MPI_STATUS_IGNORE));
+			OK(MPI_File_write_at_all(fh, 0, second, sizeof(second), MPI_BYTE,
+						 MPI_STATUS_IGNORE));
 		tst_barrier();
 	}
 	tst_close(&fh);
@@ -112,7 +116,8 @@ static void changed(void)
 		if (i)
 			OK(MPI_File_set_info(fh, info));
 		else
-			OK(MPI_File_set_view(fh, (MPI_Offset)PIECE * tst.rank, MPI_BYTE, MPI_BYTE, "native", info));
+			OK(MPI_File_set_view(fh, (MPI_Offset)PIECE * tst.rank, MPI_BYTE, MPI_BYTE,
+					     "native", info));
 		MPI_Info_free(&info);
 		tst_fill(buf, PIECE, (uint64_t)(90 + i), PIECE * tst.rank);
 		OK(MPI_File_write_at_all(fh, 0, buf, PIECE, MPI_BYTE, MPI_STATUS_IGNORE));

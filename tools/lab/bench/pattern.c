@@ -206,11 +206,11 @@ static void level_add(struct ddio_strided *s, uint64_t n, uint64_t stride)
 
 uint64_t bench_strided(const struct ddio_array *a, uint32_t rank, struct ddio_strided *s)
 {
-	uint64_t at = 0, bytes = a->elem_size, row = a->elem_size, n, c;
+	uint64_t at = 0, bytes = a->elem_size, row, n, c;
 	uint32_t d;
 
 	*s = (struct ddio_strided){ .len = a->elem_size };
-	for (d = a->ndims; d--; row *= a->dim[d].size) {
+	for (d = a->ndims, row = bytes; d--; row *= a->dim[d].size) {
 		const struct ddio_dim *dim = &a->dim[d];
 		bool cyclic = dim->dist == DDIO_CYCLIC;
 

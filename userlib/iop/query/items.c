@@ -69,7 +69,7 @@ static void put_head(struct query_sink *sink, uint32_t n, bool fragments)
 	uint32_t at = sink->query->scanning->at;
 	int64_t distance = (int64_t)at - sink->item_at;
 
-	put_number(sink, (uint64_t)distance << 1 ^ (uint64_t)(distance >> 63));
+	put_number(sink, (uint64_t)distance << 1 ^ (distance < 0 ? UINT64_MAX : 0));
 	put_number(sink, (uint64_t)n << 1 | fragments);
 	sink->item_at = at;
 }

@@ -149,7 +149,7 @@ static bool block_sum(const struct coll_disk *cd, const struct coll_block *at,
 
 	if (has >= 0 && !ddio_disk_scatter_blocks(list))
 		ddio_disk_scatter_sums(list, has);
-	return has == ddio_disk_scatter_has_sums(list);
+	return has >= 0 && (has > 0) == ddio_disk_scatter_has_sums(list);
 }
 
 bool scatter_block_take(struct coll_disk *cd, struct scatter_block *b,
