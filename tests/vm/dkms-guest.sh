@@ -17,6 +17,8 @@ mkdir -p $root
 mount "$disk" $root || { echo "not ok 1 $disk does not mount"; exit 1; }
 for d in dev proc sys; do mount --bind /$d $root/$d; done
 mount -t tmpfs tmpfs $root/run
+# A machine has its kernel's own modules; the root has the headers only.
+modprobe libcrc32c
 cp tests/vm/dkms-io.c $root/root/
 version=$(in_root dpkg-deb -f /root/ddio-dkms.deb Version)
 kernel=$(uname -r)
