@@ -431,8 +431,8 @@ struct ddio_submit {
 #define DDIO_SUBMIT_KEEP_GOING (1U << 6)
 /*
  * Scatter.  Reading: each block is compared with its sum before any byte of it is copied to a
- * member, and fails with EBADMSG if it differs.  Writing: the event of each block tells the sum of
- * what was written.
+ * member, and fails with EBADMSG if it differs.  Writing: the event of each block tells its sum as
+ * it was written.
  */
 #define DDIO_SUBMIT_SUMS (1U << 7)
 

@@ -276,7 +276,7 @@ static void look_last(struct cp_proc *p)
 		look(p);
 }
 
-/* What a process had when it was killed is nobody's: the sanitizer, if there is one, counts no leaks of such a world. */
+/* Nobody frees the memory of a process that was killed: the sanitizer, if there is one, counts no leaks of such a world. */
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
 
