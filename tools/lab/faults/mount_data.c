@@ -42,17 +42,6 @@ struct mount_file *mount_file_of(struct mounter *m, uint64_t ino)
 	return NULL;
 }
 
-static bool file_named(const struct mounter *m, uint64_t ino)
-{
-	uint32_t i, k;
-
-	for (i = 0; i < m->npast; i++)
-		for (k = 0; k < MOUNT_SLOTS; k++)
-			if (m->past[i].ino[k] == ino)
-				return true;
-	return false;
-}
-
 static void file_close(struct mounter *m, struct mount_file *file)
 {
 	if (file->open)
@@ -66,7 +55,7 @@ void mount_file_new(struct mounter *m, uint64_t ino, struct ddio_fs_file *open, 
 	uint32_t i;
 
 	for (i = 0; i < MOUNT_FILES && !file; i++)
-		if (!m->file[i].ino || !file_named(m, m->file[i].ino))
+		if (!m->file[i].ino || !mount_named(m, m->file[i].ino))
 			file = &m->file[i];
 	if (!file) {
 		faults_violated(m->cp->f, "cp%u has too many files", m->cp->rank);

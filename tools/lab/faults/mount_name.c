@@ -45,7 +45,7 @@ static bool op_apply(const struct mount_op *op, struct mount_state *s)
 	return true;
 }
 
-static bool known(const struct mounter *m, uint64_t ino)
+bool mount_named(const struct mounter *m, uint64_t ino)
 {
 	uint32_t i, k;
 
@@ -64,7 +64,7 @@ static bool state_is(const struct mounter *m, const struct mount_state *found,
 	for (k = 0; k < MOUNT_SLOTS; k++) {
 		bool any = want->ino[k] == NAME_ANY;
 
-		if (any && (!found->ino[k] || known(m, found->ino[k])))
+		if (any && (!found->ino[k] || mount_named(m, found->ino[k])))
 			return false;
 		if (!any && found->ino[k] != want->ino[k])
 			return false;

@@ -139,6 +139,9 @@ void mount_did(struct mounter *m, const struct mount_op *op, int err);
 void mount_synced_dir(struct mounter *m, uint32_t dir, int err);
 void mount_synced_names(struct mounter *m, int err);
 
+/* mount_name.c: whether a name may stand for the file */
+bool mount_named(const struct mounter *m, uint64_t ino);
+
 /* mount_data.c */
 /* Returns how often an I/O processor has lost its memory. */
 uint32_t mount_losses(const struct faults *f);

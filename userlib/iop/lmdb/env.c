@@ -249,6 +249,30 @@ void lmdb_read_end(struct lmdb *db)
 	mdb_txn_reset(db->read);
 }
 
+int lmdb_each(struct lmdb *db, int which,
+	      int (*fn)(void *arg, const MDB_val *key, const MDB_val *val), void *arg)
+{
+	MDB_cursor *cursor;
+	MDB_val k, v;
+	int ret = lmdb_read_begin(db);
+
+	if (ret)
+		return ret;
+	ret = lmdb_errno(mdb_cursor_open(db->read, db->dbi[which], &cursor));
+	if (ret)
+		goto end;
+	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
+	while (!ret) {
+		ret = fn(arg, &k, &v);
+		if (!ret)
+			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
+	}
+	mdb_cursor_close(cursor);
+end:
+	lmdb_read_end(db);
+	return ret == -ENOENT ? 0 : ret;
+}
+
 int lmdb_write_once(struct lmdb *db, int (*fn)(MDB_txn *txn, void *arg), void *arg)
 {
 	MDB_txn *txn;

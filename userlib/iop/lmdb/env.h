@@ -92,6 +92,9 @@ int lmdb_sync_dir(const struct lmdb *db);
 /* On the reactor.  Reads do not nest. */
 int lmdb_read_begin(struct lmdb *db);
 void lmdb_read_end(struct lmdb *db);
+/* Hands every record of a database to @fn until that fails.  Return: 0 or -errno. */
+int lmdb_each(struct lmdb *db, int which,
+	      int (*fn)(void *arg, const MDB_val *key, const MDB_val *val), void *arg);
 
 /* Runs @fn in a write transaction and commits it, growing the map as needed: no other thread may use the
  * environment meanwhile. */

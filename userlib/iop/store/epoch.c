@@ -109,8 +109,9 @@ static void epoch_free(struct store_epoch *e)
 }
 
 /* One that is damaged is a finding of the check; its file is not held. */
-static int load_one(struct store *store, const MDB_val *key, const MDB_val *val)
+static int load_one(void *arg, const MDB_val *key, const MDB_val *val)
 {
+	struct store *store = arg;
 	struct rec_pending rec;
 	struct store_epoch *e;
 	int ret = rec_pending_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
@@ -126,25 +127,7 @@ static int load_one(struct store *store, const MDB_val *key, const MDB_val *val)
 
 int store_load_pending(struct store *store)
 {
-	MDB_cursor *cursor;
-	MDB_val k, v;
-	int ret = lmdb_read_begin(&store->db);
-
-	if (ret)
-		return ret;
-	ret = lmdb_errno(mdb_cursor_open(store->db.read, store->db.dbi[STORE_PENDING], &cursor));
-	if (ret)
-		goto end;
-	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
-	while (!ret) {
-		ret = load_one(store, &k, &v);
-		if (!ret)
-			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
-	}
-	mdb_cursor_close(cursor);
-end:
-	lmdb_read_end(&store->db);
-	return ret == -ENOENT ? 0 : ret;
+	return lmdb_each(&store->db, STORE_PENDING, load_one, store);
 }
 
 void store_epochs_fini(struct store *store)

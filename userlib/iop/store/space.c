@@ -24,8 +24,9 @@ void store_give_back(struct store *store, uint64_t start, uint64_t len)
 }
 
 /* Adds one record of free space; a damaged one is skipped, so that its space is never allocated. */
-static int load_free(struct store *store, const MDB_val *key, const MDB_val *val)
+static int load_free(void *arg, const MDB_val *key, const MDB_val *val)
 {
+	struct store *store = arg;
 	struct rec_free rec;
 	int ret;
 
@@ -45,29 +46,10 @@ static int load_free(struct store *store, const MDB_val *key, const MDB_val *val
 
 int store_load_free(struct store *store)
 {
-	MDB_cursor *cursor;
-	MDB_val k, v;
-	int ret;
-
 	store_give_none(store);
 	ranges_fini(&store->free);
 	ranges_init(&store->free);
-	ret = lmdb_read_begin(&store->db);
-	if (ret)
-		return ret;
-	ret = lmdb_errno(mdb_cursor_open(store->db.read, store->db.dbi[STORE_FREE], &cursor));
-	if (ret)
-		goto end;
-	ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_FIRST));
-	while (!ret) {
-		ret = load_free(store, &k, &v);
-		if (!ret)
-			ret = lmdb_errno(mdb_cursor_get(cursor, &k, &v, MDB_NEXT));
-	}
-	mdb_cursor_close(cursor);
-end:
-	lmdb_read_end(&store->db);
-	return ret == -ENOENT ? 0 : ret;
+	return lmdb_each(&store->db, STORE_FREE, load_free, store);
 }
 
 /**
