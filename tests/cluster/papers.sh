@@ -34,7 +34,7 @@ if [ "${OUT:-}" ]; then
 	{
 		echo "# Traditional caching in the system of TR94-226, seed 1: layout,pattern,record,MB/s,tolerance in per cent"
 		awk -F, '/^[#l]/ || $4 != "TC" || $2 ~ /^(ra|rn|wn)$/ && $3 == 8 { next }
-			{ print $1 "," $2 "," $3 "," $6 "," ($2 ~ /^w(bc|nb)$/ || $1 $2 $3 == "contiguousrcc8" ? 10 : 3) }' "$dir/random-blocks.csv" "$dir/contiguous.csv"
+			{ print $1 "," $2 "," $3 "," $6 "," ($2 ~ /^w(bc|nb)$/ ? 10 : 3) }' "$dir/random-blocks.csv" "$dir/contiguous.csv"
 	} >"$OUT"
 	exit 0
 fi
