@@ -7,6 +7,9 @@
 
 #define CASES(table) tst_run(table, sizeof(table) / sizeof((table)[0]))
 
+/* behind.c: a view in which ranks take turns by pieces of so many bytes */
+void turns_view(MPI_File fh, int piece);
+
 void open_cases(void);
 void individual_cases(void);
 void memory_cases(void);

@@ -24,20 +24,6 @@ static MPI_File whole_open(const char *suffix)
 	return fh;
 }
 
-/* Ranks take turns by pieces, over many blocks. */
-static void turns(MPI_File fh)
-{
-	MPI_Datatype one, type;
-
-	MPI_Type_contiguous(PIECE, MPI_BYTE, &one);
-	MPI_Type_create_resized(one, 0, (MPI_Aint)PIECE * tst.size, &type);
-	MPI_Type_commit(&type);
-	OK(MPI_File_set_view(fh, (MPI_Offset)PIECE * tst.rank, MPI_BYTE, type, "native",
-			     MPI_INFO_NULL));
-	MPI_Type_free(&type);
-	MPI_Type_free(&one);
-}
-
 static void calls(void)
 {
 	MPI_File fh = whole_open(".whole1");
@@ -47,7 +33,7 @@ static void calls(void)
 
 	if (fh == MPI_FILE_NULL || !buf || !want)
 		goto out;
-	turns(fh);
+	turns_view(fh, PIECE);
 	for (round = 0; round < 3; round++) {
 		/* The second one writes a middle part, whose first and last blocks keep what they have of the others. */
 		size_t from = round ? bytes / 4 / PIECE * PIECE : 0, n = round ? bytes / 2 : bytes;
@@ -77,7 +63,7 @@ static void begun(void)
 
 	if (fh == MPI_FILE_NULL)
 		return;
-	turns(fh);
+	turns_view(fh, PIECE);
 	tst_fill(first, sizeof(first), 80, PIECE * tst.rank);
 	tst_fill(second, sizeof(second), 81, PIECE * tst.rank);
 	OK(MPI_File_iwrite_at_all(fh, 0, first, sizeof(first), MPI_BYTE, &r[0]));
