@@ -122,17 +122,6 @@ static int count_errors(void *arg, const struct ddio_disk_state *st)
 	return 0;
 }
 
-static void stop_node(struct cp_world *w, uint32_t i)
-{
-	w->node[i].stop.fn = cp_stop_post;
-	w->node[i].stop.arg = &w->node[i];
-	ddio_env_post(w->node[i].env[0], &w->node[i].stop);
-	ddio_sim_run_for(w->dw, 10 * CP_SEC);
-	CU_ASSERT_PTR_NULL(w->node[i].iop->reactors[0].disks[0].store);
-	ddio_iop_free(w->node[i].iop);
-	w->node[i].iop = NULL;
-}
-
 static void make_one(struct cp_proc *p)
 {
 	make(p, "one", BYTES);
@@ -447,7 +436,7 @@ static void test_restart(void)
 	CU_ASSERT_EQUAL(cp_run(&w, make_one, NULL), 0);
 	CU_ASSERT_EQUAL(cp_run(&w, begin_slow, NULL), 0);
 	for (i = 0; i < w.p.nodes; i++)
-		stop_node(&w, i);
+		cp_node_end(&w, i);
 	for (i = 0; i < w.p.nodes; i++)
 		cp_node_begin(&w, i);
 	before = store_scrub(w.node[0].iop->reactors[0].disks[0].store)->at;
@@ -481,7 +470,7 @@ static void test_turns(void)
 	cp_world_begin(&w, &plain);
 	CU_ASSERT_EQUAL(cp_run(&w, make_two, NULL), 0);
 	for (i = 0; i < w.p.nodes; i++)
-		stop_node(&w, i);
+		cp_node_end(&w, i);
 	for (i = 0; i < w.p.nodes; i++) {
 		cp_node_begin(&w, i);
 		b[i] = &w.node[i].iop->reactors[0].bounds.at[BOUND_FETCHED];
@@ -509,7 +498,7 @@ static void test_stop(void)
 	CU_ASSERT_EQUAL(cp_run(&w, make_one, NULL), 0);
 	CU_ASSERT_EQUAL(cp_run(&w, begin_slowest, NULL), 0);
 	for (i = 0; i < w.p.nodes; i++)
-		stop_node(&w, i);
+		cp_node_end(&w, i);
 	for (i = 0; i < w.p.nodes; i++)
 		cp_node_begin(&w, i);
 	cp_world_end(&w);
@@ -580,7 +569,7 @@ static void test_itself(void)
 	CU_ASSERT_EQUAL(ddio_sim_logged(w.dw, "a scrub begins"), 2 * w.p.disks);
 	CU_ASSERT_EQUAL(ddio_sim_logged(w.dw, "a scrub has ended"), 2 * w.p.disks);
 	for (i = 0; i < w.p.nodes; i++)
-		stop_node(&w, i);
+		cp_node_end(&w, i);
 	for (i = 0; i < w.p.nodes; i++)
 		cp_node_begin(&w, i);
 	ddio_sim_run_for(w.dw, 6 * 3600 * CP_SEC);
@@ -635,13 +624,13 @@ static void test_given(void)
 	cp_world_begin(&w, &params);
 	CU_ASSERT_EQUAL(cp_run(&w, no_checksums, NULL), 0);
 	for (i = 0; i < w.p.nodes; i++)
-		stop_node(&w, i);
+		cp_node_end(&w, i);
 	w.conf->checksums = true;
 	for (i = 0; i < w.p.nodes; i++)
 		cp_node_begin(&w, i);
 	CU_ASSERT_EQUAL(cp_run(&w, give, NULL), 0);
 	for (i = 0; i < w.p.nodes; i++)
-		stop_node(&w, i);
+		cp_node_end(&w, i);
 	for (i = 0; i < w.p.nodes; i++)
 		cp_node_begin(&w, i);
 	CU_ASSERT_EQUAL(cp_run(&w, find_given, NULL), 0);
