@@ -28,12 +28,10 @@ enum { THREADS_DEFAULT = 2 };
 /* Notes that the node is down, since it was last heard, if the lane was silent for the whole timeout. */
 static void reactor_lane_silent(struct fsc_reactor *r, const struct lane *lane)
 {
-	uint64_t heard = ddio_conn_last_rx(lane->conn);
+	uint64_t silent = lane->alive.silent;
 
-	if (heard < lane->alive.since)
-		heard = lane->alive.since;
-	if (ddio_env_now(r->env) - heard >= r->session->timeout_ns)
-		fsc_node_down(r, lane->node->index, heard);
+	if (silent >= r->session->timeout_ns)
+		fsc_node_down(r, lane->node->index, ddio_env_now(r->env) - silent);
 }
 
 static void reactor_lane_losing(struct lane *lane)

@@ -174,7 +174,29 @@ static bool is_crawling(const struct ddio_session *s, const struct alive *alive,
 		return false;
 	if (since < alive->since)
 		since = alive->since;
-	return now - since >= s->timeout_ns * CRAWL_TIMES;
+	return now - since >= s->timeout_ns * CRAWL_TIMES + alive->unseen;
+}
+
+/*
+ * Counts silence.  Of a time without a check most does not count: this process was stopped, or had no processor, and has
+ * not taken yet what may have come meanwhile.
+ */
+static void silence_count(const struct ddio_session *s, struct alive *alive,
+			  const struct ddio_conn *conn, uint64_t heard, uint64_t now)
+{
+	uint64_t since = heard >= alive->checked ? heard : alive->checked;
+	uint64_t more = now - since, most = s->timeout_ns / 3;
+
+	if (heard >= alive->checked)
+		alive->silent = 0;
+	if (!ddio_conn_receiving(conn))
+		alive->unseen = 0;
+	if (more > most) {
+		alive->unseen += more - most;
+		more = most;
+	}
+	alive->silent += more;
+	alive->checked = now;
 }
 
 bool alive_check(struct ddio_session *s, struct alive *alive, struct ddio_conn *conn, bool owes)
@@ -191,9 +213,10 @@ bool alive_check(struct ddio_session *s, struct alive *alive, struct ddio_conn *
 	heard = ddio_conn_last_rx(conn);
 	if (heard < alive->since)
 		heard = alive->since;
-	if (now - heard >= s->timeout_ns || is_crawling(s, alive, conn, now))
+	silence_count(s, alive, conn, heard, now);
+	if (alive->silent >= s->timeout_ns || is_crawling(s, alive, conn, now))
 		return true;
-	if (now - heard >= s->timeout_ns / 3 && alive->pinged < heard) {
+	if (alive->silent >= s->timeout_ns / 3 && alive->pinged < heard) {
 		ddio_conn_send(conn, &ping, NULL, 0, NULL, 0, NULL);
 		alive->pinged = now;
 	}

@@ -147,10 +147,12 @@ void session_watch(struct ddio_session *session);
  * struct alive - the liveness of one connection
  * @since: time from which something is owed, 0 if nothing is
  * @pinged: time of the last ping, 0 if none was needed
+ * @checked: time of the last check
+ * @silent: the time without a word from the peer, as of then, but for what passed while this process did not look
+ * @unseen: how much of that there was while a message has been coming
  */
 struct alive {
-	uint64_t since;
-	uint64_t pinged;
+	uint64_t since, pinged, checked, silent, unseen;
 };
 
 /*

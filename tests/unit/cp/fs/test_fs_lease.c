@@ -68,11 +68,24 @@ static void warm_up(struct lessees *p)
 	FS_OK(p->m, ddio_fs_file_close, file);
 }
 
-/* Writes until the mount has the lease. */
-static void lease_begin_as(struct lessees *p, uint64_t seed, uint32_t mount, int flags)
+/* Creates a file, and writes until the mount has its lease. */
+static void lease_take(struct lessees *p, const char *name, int flags)
 {
 	int i;
 
+	p->at = 0;
+	p->a = fs_create(p->m, name, O_RDWR | flags);
+	p->ino = p->m->r.attr.ino;
+	slow(p);
+	for (i = 0; i < 4; i++) {
+		put(p);
+		ddio_sim_run_for(p->w.dw, 10 * FS_MS);
+	}
+	CU_ASSERT_EQUAL(leases_now(p), 1);
+}
+
+static void lease_begin_as(struct lessees *p, uint64_t seed, uint32_t mount, int flags)
+{
 	memset(p, 0, sizeof(*p));
 	fs_world_make(&p->w, true, seed, BLOCK, 3000);
 	p->m = fs_mount(&p->w, 0, mount);
@@ -81,14 +94,7 @@ static void lease_begin_as(struct lessees *p, uint64_t seed, uint32_t mount, int
 	FS_OK(p->m, ddio_fs_setxattr, p->m->fs, DDIO_FS_ROOT, "ddio.disks", "0-3", 3, 0, false);
 	fs_fill(p->want, sizeof(p->want), seed, 0);
 	warm_up(p);
-	p->a = fs_create(p->m, "a", O_RDWR | flags);
-	p->ino = p->m->r.attr.ino;
-	slow(p);
-	for (i = 0; i < 4; i++) {
-		put(p);
-		ddio_sim_run_for(p->w.dw, 10 * FS_MS);
-	}
-	CU_ASSERT_EQUAL(leases_now(p), 1);
+	lease_take(p, "a", flags);
 }
 
 static void lease_begin(struct lessees *p, uint64_t seed, int flags)
@@ -546,6 +552,82 @@ static void holder_cut_off(void)
 	cut_off(false);
 }
 
+/* Nothing but stand_still() costs time. */
+static const struct ddio_sim_machine stopping = {
+	.name = "stopping",
+	.cost = { [DDIO_WORK_SWITCH] = { .unit_ps = FS_MS * 1000 } },
+};
+
+/* A thread of a process that is stopped. */
+struct stop {
+	struct ddio_post post;
+	struct ddio_env *env;
+	uint64_t ms;
+};
+
+static void stand_still(void *arg)
+{
+	const struct stop *stop = arg;
+
+	ddio_env_charge(stop->env, DDIO_WORK_SWITCH, stop->ms);
+}
+
+/*
+ * A mount is stopped for a while, @delay after its last write.  Somebody else looks at the file meanwhile, if @other, and
+ * nobody changes it: so all is told when it goes on, and no sync fails.
+ */
+static void stopped_at(uint64_t delay, uint64_t ms, bool other)
+{
+	struct stop stop[FS_REACTORS];
+	struct fsc_result asking;
+	struct lessees p;
+	uint32_t k;
+
+	lease_begin(&p, 14, 0);
+	/* The next file's data are moved by the thread that has the connection to the name server. */
+	FS_OK(p.m, ddio_fs_file_close, p.a);
+	lease_take(&p, "b", 0);
+	CU_ASSERT_EQUAL(p.a->inode->r->index, 0);
+	ddio_sim_set_machine(p.w.dw, &stopping);
+	ddio_sim_run_for(p.w.dw, delay);
+	put(&p);
+	for (k = 0; k < FS_REACTORS; k++) {
+		stop[k] = (struct stop){ { .fn = stand_still, .arg = &stop[k] },
+					 p.w.mount[0].env[k],
+					 ms };
+		ddio_env_post(stop[k].env, &stop[k].post);
+	}
+	ddio_sim_run_for(p.w.dw, FS_MS);
+	fsc_wait_init(&asking, p.n->fs);
+	fsc_wait_begin(&asking);
+	if (other)
+		stat_by_number(&p, &asking);
+	/* It is the first thing that the mount takes up, before it has read what has come, and before its timers. */
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	ddio_sim_run_for(p.w.dw, 4 * FS_SEC);
+	CU_ASSERT(!other || (asking.calls == 1 && !asking.err));
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	CU_ASSERT_EQUAL(p.n->r.attr.size, p.at);
+	put(&p);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	open_b(&p, O_RDONLY);
+	check_b(&p);
+	lease_finish(&p);
+}
+
+static void stopped_at_any_moment(void)
+{
+	static const uint64_t ms[] = { 2500, 3500, 30000 };
+	uint64_t delay;
+	size_t i;
+
+	for (delay = 0; delay < 2 * FS_SEC; delay += 50 * FS_MS * ut_stride(4))
+		for (i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
+			stopped_at(delay, ms[i], false);
+			stopped_at(delay, ms[i], true);
+		}
+}
+
 static void net_set(struct lessees *p, uint64_t latency_ns)
 {
 	struct ddio_sim_link net;
@@ -646,6 +728,7 @@ static const struct ut_case cases[] = {
 	{ "no gap", no_gap },
 	{ "restart at any moment", restart_at_any_moment },
 	{ "holder cut off", holder_cut_off },
+	{ "stopped at any moment", stopped_at_any_moment },
 	{ "dies while it writes", dies_while_it_writes },
 	{ "full disks", full_disks },
 	{ 0 },
