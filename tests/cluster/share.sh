@@ -54,6 +54,30 @@ whole
 "$crowd" -n 4 -c 20000 -s 4194304 -k stop -v 2 -a 200 >"$dir/out" 2>&1
 check "stopped: the others fail" [ "$(grep -c ' err ' "$dir/out")" -ge 3 ]
 check "stopped: rank 2 is named" grep -q "rank 2" "$dir/out"
+# Small collectives go with the members' agreement, and their messages through memory.
+few() {
+	in_time 60 "$crowd" -n 4 -f "few$$" -s 65536 "$@" >"$dir/out" 2>&1
+}
+members_in_memory() {
+	local maps n=0
+	for maps in $(pgrep -f "crowd .*few$$" | sed 's|.*|/proc/&/maps|'); do
+		grep -qs memfd:ddio-shared "$maps" && n=$((n + 1))
+	done
+	[ $n -ge 4 ]
+}
+few -w
+for op in "" -w; do
+	few -c 100000000 $op -k kill -v 2 -a 1500 &
+	check "small collectives${op:+ (write)}: each process shares memory with its neighbours" soon members_in_memory
+	wait $!
+	judge "killed among small collectives${op:+ (write)}" 103 3
+	few -c 100000000 $op -k stop -v 2 -a 300
+	check "stopped among small collectives${op:+ (write)}: the others fail" [ "$(grep -c ' err ' "$dir/out")" -ge 3 ]
+done
+few -w
+few
+check "and all is there after small collectives" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]
+
 whole
 "$crowd" -n 4 -s 4194304 >"$dir/out" 2>&1
 check "and what it wrote is there" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]

@@ -366,6 +366,12 @@ static inline void gen_coll_told(struct rnd *r, struct ddio_msg_coll_told *x)
 	gen_crowd_of(r, &x->crowd, DDIO_PART_LIST, 1);
 }
 
+static inline void gen_memory(struct rnd *r, struct ddio_msg_memory *x)
+{
+	rnd_bytes(r, x->token, sizeof(x->token));
+	rnd_str(r, x->name, sizeof(x->name), 1);
+}
+
 static inline void gen_share(struct rnd *r, struct ddio_msg_share *x)
 {
 	rnd_bytes(r, x->group, sizeof(x->group));
@@ -696,6 +702,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(coll_join, ddio_msg_coll_join, N)                             \
 	X(coll_step, ddio_msg_coll_step, N)                             \
 	X(coll_told, ddio_msg_coll_told, F(ddio_coll_told_free))        \
+	X(memory, ddio_msg_memory, N)                                   \
 	X(share, ddio_msg_share, N)                                     \
 	X(share_taken, ddio_msg_share_taken, N)                         \
 	X(coll_slots, ddio_msg_coll_slots, P(at))                       \

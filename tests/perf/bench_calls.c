@@ -8,7 +8,7 @@
  *	Prints a line "what ms" for each, from when the last process began to when the last one ended.
  *   bench_calls --repeat CONF ADDRESS PROCESSES BYTES write|read|barrier|dds-write|dds-read TIMES
  *	the call so often, one right after the other, and nothing else but what leads to it; "dds-": by that method,
- *	however small it is.
+ *	however small it is.  Prints what one took, and how long each process had a processor for it, in us.
  *   bench_calls --plain FILE PROCESSES BYTES
  *	the same processes write their shares into a fresh plain file, and over it.
  *   bench_calls --touch GB
@@ -225,12 +225,35 @@ static int of_group(struct calls_member *m, uint64_t late_ms)
 	return 0;
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void repeated(struct calls_member *m, const char *what, uint32_t n, uint64_t ns,
+		     uint64_t cpu)
+{
+	uint32_t i;
+
+	m->shared->ended[m->rank] = cpu;
+	meet(m);
+	for (i = 1; i < m->procs; i++)
+		cpu += m->shared->ended[i];
+	if (!m->rank)
+		printf("%s %.2f\n%s, CPU %.2f\n", what, (double)ns / 1e3 / n, what,
+		       (double)cpu / 1e3 / n / m->procs);
+}
+
 static int repeat(struct calls_member *m, const char *what, uint32_t n)
 {
 	static const struct calls_step steps[] = { { "write", call_write, 0 },
 						   { "read", call_read, 0 },
 						   { "barrier", call_barrier, 0 } };
 	uint32_t k = 0, i;
+	uint64_t begun, cpu;
 	int err;
 
 	if (!strncmp(what, "dds-", 4)) {
@@ -247,10 +270,15 @@ static int repeat(struct calls_member *m, const char *what, uint32_t n)
 	/* So that there is something to read. */
 	if (!err)
 		err = call_write(m);
+	if (!err)
+		err = call_barrier(m);
+	begun = now_ns();
+	cpu = cpu_ns();
 	for (i = 0; i < n && !err; i++)
 		err = steps[k].call(m);
 	if (err)
 		return fail(m, what, err);
+	repeated(m, what, n, now_ns() - begun, cpu_ns() - cpu);
 	ddio_disconnect(m->session);
 	return 0;
 }

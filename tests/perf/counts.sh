@@ -45,7 +45,7 @@ once() {
 	counted "$dir/all" bash -c '
 		"$0/ddio" start --dir "$1/c" --engine mem --disk-size 512M --iops "${IOPS:-4}" --cache 64M >/dev/null &&
 		perf stat -x, -o "$1/members" -e "$2" -- "$0/tests/perf/bench_calls" --repeat "$1/c/ddio.conf" \
-			127.0.0.1:19000 "${@:3}" &&
+			127.0.0.1:19000 "${@:3}" >/dev/null &&
 		"$0/ddio" stop --clean --dir "$1/c" >/dev/null' "$build" "$dir" "$events" "$@" || exit 1
 }
 numbers() {

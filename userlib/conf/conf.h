@@ -58,7 +58,7 @@ struct ddio_conf_disk {
 enum ddio_conf_sums {
 	DDIO_CONF_SUMS_NO,
 	DDIO_CONF_SUMS_YES, /* those between machines */
-	CONF_SUMS_ALWAYS,
+	DDIO_CONF_SUMS_ALWAYS,
 };
 
 struct ddio_conf {

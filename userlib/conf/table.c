@@ -21,7 +21,7 @@ static const char *const securities[] = {
 };
 
 static const char *const wire_sums[] = {
-	[DDIO_CONF_SUMS_NO] = "no", [DDIO_CONF_SUMS_YES] = "yes", [CONF_SUMS_ALWAYS] = "always", NULL
+	[DDIO_CONF_SUMS_NO] = "no", [DDIO_CONF_SUMS_YES] = "yes", [DDIO_CONF_SUMS_ALWAYS] = "always", NULL
 };
 
 static const struct ddio_opt cluster_options[] = {

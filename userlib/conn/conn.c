@@ -24,6 +24,7 @@ static void conn_free(struct ddio_conn *c)
 	conn_in_free(c);
 	conn_out_free(c);
 	conn_opening_free(c);
+	conn_memory_free(c);
 	free(c->why);
 	free(c);
 }
@@ -181,10 +182,11 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 	c->post.fn = on_post;
 	c->post.arg = c;
 	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
-	o->offered = DDIO_WIRE_FEATURES;
+	o->offered = DDIO_WIRE_FEATURES & ~DDIO_FEATURE_MEMORY;
 	if (opts) {
 		if (opts->unsummed || opts->tls)
 			o->offered &= ~DDIO_FEATURE_SUMS;
+		o->offered |= opts->memory && !opts->tls ? DDIO_FEATURE_MEMORY : 0;
 		o->key = opts->key;
 		o->cluster = opts->cluster;
 	}
@@ -215,6 +217,7 @@ int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_
 	if (!c)
 		return -ENOMEM;
 	c->state = CONN_CONNECTING;
+	c->memory = MEMORY_LATER;
 	err = conn_fill_hello(c, hello);
 	if (!err)
 		err = conn_start_timer(c, c->opening->bound_ns);
@@ -333,6 +336,8 @@ int ddio_conn_send(struct ddio_conn *c, const struct ddio_msg *msg, const void *
 		return err;
 	if (!conn_charged_elsewhere(full.opcode))
 		ddio_env_charge(c->env, DDIO_WORK_MSG_SEND, 1);
+	if (c->memory == MEMORY_LATER && ++c->said == CONN_MEMORY_AFTER)
+		conn_memory_ask(c);
 	if (c->out.blocked)
 		return 0; /* writable() will come */
 	if (c->out.queued >= CONN_TX_NOW)

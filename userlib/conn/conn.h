@@ -105,6 +105,7 @@ struct ddio_conn_ops {
  * @handshake_ns: bound on the opening exchange, 0 for 10 s
  * @unsummed: messages have no checksums; @near_unsummed: at the acceptor, if the connector has a loopback address.  By TLS they
  *	have none in any case: its records are authenticated
+ * @memory: between processes of one machine, messages may go through memory that they share; not with @tls
  * @tls: of ddio_conn_tls_new(): the connection is closed to strangers; NULL: it is not.  It must outlive the connection.
  *
  * @key and @cluster must stay until the opening exchange is over or the connection is closed.
@@ -114,6 +115,7 @@ struct ddio_conn_opts {
 	const char *cluster;
 	uint64_t handshake_ns;
 	bool unsummed, near_unsummed;
+	bool memory;
 	struct ddio_tls *tls;
 };
 

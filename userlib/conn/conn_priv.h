@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside a connection: its calls (conn.c), what comes in (input.c), the opening exchange (opening.c),
- * how it ends (core.c), what goes out (output.c), keys and proofs (key.c).  Each of these calls only
- * those after it in this list.
+ * Inside a connection: its calls (conn.c), what comes in (input.c), the opening exchange (opening.c), the way
+ * through memory (memory.c), how it ends (core.c), what goes out (output.c), keys and proofs (key.c).  Each of these
+ * calls only those after it in this list.
  *
  * Callbacks may do anything to the connection.  Every entry from the loop is therefore bracketed by
  * conn_enter() and conn_leave(), and asks conn_dead() after each callback.  ddio_conn_close() inside a
@@ -13,6 +13,7 @@
 #define DDIO_CONN_PRIV_H
 
 #include "conn/conn.h"
+#include "env/local/mailbox.h"
 
 #define CONN_RX_CAP (128u << 10)  /* receive buffer; a larger payload gets memory of its own */
 #define CONN_RX_NARROW (4u << 10) /* bytes read beyond a large bulk: what follows is copied */
@@ -49,6 +50,20 @@ enum conn_state {
 	CONN_FLUSHING, /* closed by the user with flush: no callback any more */
 	CONN_CLOSED,
 };
+
+/* How far a connection is on its way through memory. */
+enum conn_memory {
+	MEMORY_MAY = 0, /* acceptor: it has not been asked */
+	MEMORY_LATER,	/* connector: it has not said much yet */
+	MEMORY_ASKED,
+	MEMORY_OFFERED, /* acceptor: the connector may move */
+	MEMORY_MOVING,	/* connector: it has moved, the acceptor has not */
+	MEMORY_MOVED,
+	MEMORY_NEVER,
+};
+
+/* A connection that carries so many messages will carry more. */
+#define CONN_MEMORY_AFTER 4u
 
 /**
  * struct conn_frame - one entry from the loop, on the stack
@@ -93,13 +108,14 @@ struct conn_seg {
  * @blocked: the stream is full; writable() will be called
  * @high: the queue has been above the high mark since drained() was last called
  * @err: the stream's error on writing
+ * @moved: what is queued from here on goes through memory
  */
 struct conn_out {
 	struct conn_seg *ring;
 	uint32_t cap, head, sent, tail;
 	size_t queued, copied;
 	struct conn_chunk *cur, *spare;
-	bool blocked, high;
+	bool blocked, high, moved;
 	int err;
 };
 
@@ -114,13 +130,14 @@ struct conn_out {
  * @iov, @niov, @iov_off: what is left of the user's sink, or of @big
  * @big, @big_cap: memory for a payload too large for @buf; @big_iov: its part not yet filled
  * @narrow: the last message was large bulk, as the next one probably is
+ * @moved: what comes comes through memory
  * @prefix: the fixed record of the bulk message being received
  */
 struct conn_in {
 	uint8_t *buf;
 	uint8_t *kept;
 	size_t head, tail, turn;
-	bool have, body, narrow;
+	bool have, body, narrow, moved;
 	uint32_t sum;
 	struct ddio_msg msg;
 	uint64_t since, left;
@@ -163,6 +180,7 @@ struct conn_opening {
  * @zombie: closed by the user; freed as soon as no entry is on the stack and no post is due
  * @frame: the innermost entry from the loop
  * @timer: bound on the opening exchange, on ENDING, on FLUSHING
+ * @said: messages, until @memory is to be thought of; @box: where the memory is to come to
  * @end_err, @why: ENDING: for closed(); @why is NULL if there was no memory
  * @peer: the other end's address
  */
@@ -175,6 +193,8 @@ struct ddio_conn {
 	uint16_t version;
 	uint64_t features;
 	bool paused, posted, zombie;
+	uint8_t memory, said;
+	struct ddio_mailbox *box;
 	struct conn_frame *frame;
 	struct conn_in in;
 	struct conn_out out;
@@ -229,13 +249,13 @@ static inline bool conn_charged_elsewhere(uint16_t opcode)
 }
 
 /*
- * Returns how many bytes of checksum follow a message: none before both ends have agreed, and none behind a REFUSE, which
- * may come before that and ends the connection anyway.
+ * Returns how many bytes of checksum follow a message: none before both ends have agreed, none in memory, and none behind a
+ * REFUSE, which may come before that and ends the connection anyway.
  */
-static inline size_t conn_sum_len(const struct ddio_conn *c, uint16_t opcode)
+static inline size_t conn_sum_len(const struct ddio_conn *c, uint16_t opcode, bool moved)
 {
 	return c->features & DDIO_FEATURE_SUMS && opcode > DDIO_OP_CHALLENGE &&
-			       opcode != DDIO_OP_REFUSE
+			       opcode != DDIO_OP_REFUSE && !moved
 		       ? CONN_SUM_LEN
 		       : 0;
 }
@@ -249,6 +269,13 @@ void conn_opening_message(struct ddio_conn *c, struct conn_frame *f, const struc
 void conn_opening_free(struct ddio_conn *c);
 /* Keeps a copy of the HELLO, for the proofs. */
 int conn_opening_keep_hello(struct conn_opening *o, const void *raw, size_t len);
+
+/* memory.c */
+/* Asks the acceptor for memory, if both ends are on this machine. */
+void conn_memory_ask(struct ddio_conn *c);
+void conn_memory_message(struct ddio_conn *c, struct conn_frame *f, const struct ddio_msg *msg,
+			 const void *payload);
+void conn_memory_free(struct ddio_conn *c);
 
 /* input.c */
 void conn_in_readable(struct ddio_conn *c, struct conn_frame *f);

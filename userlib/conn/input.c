@@ -75,10 +75,15 @@ static int body_advance(struct conn_in *in, size_t n)
 	return in->left && in->big ? big_grow(in) : 0;
 }
 
+static size_t sum_len(const struct ddio_conn *c)
+{
+	return conn_sum_len(c, c->in.msg.opcode, c->in.moved);
+}
+
 /* Adds what has come of a message to its checksum. */
 static void sum_add(struct ddio_conn *c, const void *data, size_t len)
 {
-	if (conn_sum_len(c, c->in.msg.opcode))
+	if (sum_len(c))
 		c->in.sum = ddio_crc32c(c->in.sum, data, len);
 }
 
@@ -97,7 +102,7 @@ static void sum_add_spans(struct ddio_conn *c, const struct iovec *v, size_t len
 static bool sum_take(struct ddio_conn *c, struct conn_frame *f)
 {
 	struct conn_in *in = &c->in;
-	size_t len = conn_sum_len(c, in->msg.opcode), i;
+	size_t len = sum_len(c), i;
 	const uint8_t *at = in->buf + in->head;
 	uint32_t sum = 0;
 
@@ -151,6 +156,10 @@ static void deliver(struct ddio_conn *c, struct conn_frame *f, const void *paylo
 	c->in.have = false;
 	if (c->state != CONN_OPEN || msg.opcode == DDIO_OP_REFUSE) {
 		conn_opening_message(c, f, &msg, payload);
+		return;
+	}
+	if (msg.opcode == DDIO_OP_MEMORY || msg.opcode == DDIO_OP_MOVED) {
+		conn_memory_message(c, f, &msg, payload);
 		return;
 	}
 	if (!conn_charged_elsewhere(msg.opcode))
@@ -307,7 +316,7 @@ static bool step(struct ddio_conn *c, struct conn_frame *f)
 	if (in->body) {
 		if (body_copy(c))
 			return no_memory(c, f);
-		if (in->left || in->tail - in->head < conn_sum_len(c, in->msg.opcode))
+		if (in->left || in->tail - in->head < sum_len(c))
 			return false;
 		if (sum_take(c, f))
 			body_end(c, f);
@@ -323,7 +332,7 @@ static bool step(struct ddio_conn *c, struct conn_frame *f)
 		return true;
 	}
 	in->narrow = false;
-	tail = conn_sum_len(c, in->msg.opcode);
+	tail = sum_len(c);
 	if (in->msg.length + tail > CONN_RX_CAP)
 		return big_begin(c, f);
 	if (in->tail - in->head < in->msg.length + tail)

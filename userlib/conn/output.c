@@ -166,7 +166,7 @@ int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *f
 		  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
 {
 	struct conn_out *o = &c->out;
-	size_t sum_len = conn_sum_len(c, msg->opcode);
+	size_t sum_len = conn_sum_len(c, msg->opcode, o->moved);
 	struct conn_chunk *chunk;
 	uint32_t sum = 0;
 	uint8_t *at;

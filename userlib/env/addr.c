@@ -106,6 +106,18 @@ bool sockaddr_is_loopback(const struct sockaddr *sa)
 	return false;
 }
 
+bool addr_same_host(const struct sockaddr *a, const struct sockaddr *b)
+{
+	if (a->sa_family != b->sa_family)
+		return false;
+	if (a->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+	return a->sa_family == AF_INET6 &&
+	       !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+		       &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr));
+}
+
 /**
  * ddio_addr_is_loopback - whether an address can be reached from this machine only
  * @addr: "host:port", "[v6]:port", or a host alone

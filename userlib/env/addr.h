@@ -22,6 +22,8 @@ int ddio_addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *po
 int ddio_addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list);
 void addr_format(const struct sockaddr *sa, socklen_t len, char text[ADDR_TEXT_MAX]);
 bool sockaddr_is_loopback(const struct sockaddr *sa);
+/* Returns true if both are addresses of one host, whatever their ports. */
+bool addr_same_host(const struct sockaddr *a, const struct sockaddr *b);
 /*
  * Finds @n different ports of the loopback address on which nobody listens now and which the kernel
  * does not hand out to outgoing connections.  Return: 0, or -EADDRINUSE or another -errno.

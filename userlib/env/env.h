@@ -254,8 +254,15 @@ void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
 void *ddio_env_scratch(struct ddio_env *env, size_t len);
 
 /* Kinds of memory that come and go all the time; see ddio_env_spare_get(). */
-enum { DDIO_ENV_SPARE_CHUNK, DDIO_ENV_SPARE_RING, ENV_SPARE_RECORDS, ENV_SPARES };
-#define ENV_SPARE_MAX (64u << 10)
+enum {
+	DDIO_ENV_SPARE_CHUNK,
+	DDIO_ENV_SPARE_RING,
+	ENV_SPARE_RECORDS,
+	DDIO_ENV_SPARE_GATHER,
+	DDIO_ENV_SPARE_BLOCK,
+	ENV_SPARES
+};
+#define ENV_SPARE_MAX (132u << 10)
 
 /**
  * ddio_env_spare_get - reuse memory that was given to ddio_env_spare_put()

@@ -9,6 +9,7 @@
 
 struct ddio_disk_engine;
 struct ddio_mail_ops;
+struct ddio_mailbox;
 struct ddio_medium;
 
 /* The members mean what the functions of the same name in env.h say. */
@@ -45,6 +46,10 @@ struct ddio_env_ops {
 	struct ddio_medium *(*medium)(struct ddio_env *env, const char *path);
 	/* How processes of this world send each other descriptors; NULL: they cannot. */
 	const struct ddio_mail_ops *mail;
+	/* All may be NULL: streams go through no memory. */
+	bool (*memory_possible)(const struct ddio_stream *stream);
+	int (*memory_offer)(struct ddio_stream **stream, const char *name, const uint8_t *token);
+	int (*memory_take)(struct ddio_stream **stream, struct ddio_mailbox *box);
 	/* Buffers of less than a huge page come from the heap, where sanitizers see their ends. */
 	bool heap;
 };
@@ -76,6 +81,9 @@ struct ddio_stream_vtable {
 	ssize_t (*writev)(struct ddio_stream *stream, const struct iovec *iov, int n);
 	void (*want_read)(struct ddio_stream *stream, bool want);
 	void (*want_write)(struct ddio_stream *stream, bool want);
+	/* Of streams through memory. */
+	void (*divert_out)(struct ddio_stream *stream, uint64_t after);
+	void (*divert_in)(struct ddio_stream *stream);
 	const char *(*peer)(const struct ddio_stream *stream);
 	const char *(*local)(struct ddio_stream *stream); /* may be NULL: not known */
 	bool (*is_loopback)(const struct ddio_stream *stream);

@@ -71,7 +71,7 @@ static void release_table(struct ddio_msg_group_table *x)
 }
 CODEC_OWNING(group_table, ddio_msg_group_table, release_table)
 
-static inline void code_fan(struct ddio_coder *c, struct ddio_msg_fan *x)
+static inline void code_fan_head(struct ddio_coder *c, struct ddio_msg_fan *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u64(c, &x->seq);
@@ -83,6 +83,12 @@ static inline void code_fan(struct ddio_coder *c, struct ddio_msg_fan *x)
 	code_str(c, x->text, sizeof(x->text));
 	code_check(c, x->status < DDIO_ST_MAX, -EINVAL);
 	code_check(c, x->rank < DDIO_MAX_MEMBERS, -EMSGSIZE);
+}
+CODEC_PUT(fan_head, ddio_msg_fan)
+
+static inline void code_fan(struct ddio_coder *c, struct ddio_msg_fan *x)
+{
+	code_fan_head(c, x);
 	code_outside(c, &x->data, x->len);
 }
 CODEC(fan, ddio_msg_fan)

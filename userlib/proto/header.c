@@ -49,6 +49,8 @@ static const struct op_info ops[] = {
 	OP(JOB, SMALL, 0),
 	OP(JOBS, SMALL, SMALL),
 	OP(TRACE, SMALL, SMALL),
+	OP(MEMORY, SMALL, SMALL),
+	OP(MOVED, SMALL, 0),
 
 	OP(NS_CREATE, SMALL, SMALL),
 	OP(NS_LOOKUP, SMALL, SMALL),

@@ -435,6 +435,12 @@ struct ddio_msg_coll_told {
 };
 void ddio_coll_told_free(struct ddio_msg_coll_told *told);
 
+/* As for a joint: where memory is to be sent to through which messages will go. */
+struct ddio_msg_memory {
+	uint8_t token[DDIO_TOKEN_LEN];
+	char name[DDIO_MAX_MAILBOX];
+};
+
 /* As for a joint: asks for the buffers of the group at this reactor for reading, or for writing. */
 struct ddio_msg_share {
 	uint8_t group[DDIO_GROUP_ID_LEN];
@@ -776,6 +782,7 @@ DDIO_PROTO_CODEC(joint, ddio_msg_joint);
 DDIO_PROTO_CODEC(coll_join, ddio_msg_coll_join);
 DDIO_PROTO_CODEC(coll_step, ddio_msg_coll_step);
 DDIO_PROTO_CODEC(coll_told, ddio_msg_coll_told);
+DDIO_PROTO_CODEC(memory, ddio_msg_memory);
 DDIO_PROTO_CODEC(share, ddio_msg_share);
 DDIO_PROTO_CODEC(share_taken, ddio_msg_share_taken);
 DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);
@@ -791,6 +798,8 @@ DDIO_PROTO_CODEC(trace, ddio_msg_trace);
 DDIO_PROTO_CODEC(group_join, ddio_msg_group_join);
 DDIO_PROTO_CODEC(group_table, ddio_msg_group_table);
 DDIO_PROTO_CODEC(fan, ddio_msg_fan);
+/* All of it but the data, which follow. */
+ssize_t ddio_put_fan_head(void *buf, size_t cap, const struct ddio_msg_fan *x);
 DDIO_PROTO_CODEC(exchange, ddio_msg_exchange);
 DDIO_PROTO_CODEC(counter, ddio_msg_counter);
 

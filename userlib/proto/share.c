@@ -5,6 +5,14 @@
 
 enum { SLOT_AT_LEN = 32, COPIED_LEN = 16 };
 
+static inline void code_memory(struct ddio_coder *c, struct ddio_msg_memory *x)
+{
+	code_bytes(c, x->token, sizeof(x->token));
+	code_str(c, x->name, sizeof(x->name));
+	code_check(c, x->name[0] != '\0', -EINVAL);
+}
+CODEC(memory, ddio_msg_memory)
+
 static inline void code_share(struct ddio_coder *c, struct ddio_msg_share *x)
 {
 	code_bytes(c, x->group, sizeof(x->group));

@@ -41,13 +41,15 @@
 #define DDIO_FEATURE_TRACE 0x800000ull /* TRACE */
 #define DDIO_FEATURE_EPOCH \
 	0x1000000ull /* COLL_START: ATOMIC; NS_EPOCH, NS_COMMIT, NS_DECIDED, OBJ_SETTLE */
+#define DDIO_FEATURE_MEMORY 0x2000000ull /* MEMORY, MOVED */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
 	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
-	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH)
+	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
+	 DDIO_FEATURE_MEMORY)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -84,6 +86,10 @@ enum ddio_opcode {
 	DDIO_OP_JOBS = 24, /* reply: what each job has asked for; feature JOB */
 	DDIO_OP_TRACE =
 		25, /* to reactor 0: record collectives, or reply: what was recorded; feature TRACE */
+
+	/* anybody on the same machine; feature MEMORY */
+	DDIO_OP_MEMORY = 26, /* connector: let messages go through memory; reply: it was sent */
+	DDIO_OP_MOVED = 27,  /* the sender's next messages go through the memory */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,

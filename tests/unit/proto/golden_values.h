@@ -396,6 +396,7 @@ static const struct ddio_msg_joint joint = { .group = BYTES16(1),
 					     .token = BYTES16(2),
 					     .name = "mailbox" };
 static const struct ddio_msg_coll_join coll_join = { .group = BYTES16(1), .op = N64(2) };
+static const struct ddio_msg_memory memory = { .token = BYTES16(2), .name = "mailbox" };
 static const struct ddio_msg_share share = {
 	.group = BYTES16(1), .token = BYTES16(2), .writing = 1, .name = "mailbox"
 };

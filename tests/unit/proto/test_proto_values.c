@@ -434,6 +434,7 @@ static void test_coll_values(void)
 static void test_share_values(void)
 {
 	struct ddio_msg_share share = { .writing = 1, .name = "x" };
+	struct ddio_msg_memory memory = { .name = "x" };
 	struct ddio_msg_share_taken taken = { .writing = 1 };
 	struct ddio_slot_at at = { .len = DDIO_MAX_BLOCK, .flags = DDIO_SLOT_PACKED };
 	struct ddio_msg_coll_slots slots = { .op = 1, .n = 1, .at = &at };
@@ -446,6 +447,9 @@ static void test_share_values(void)
 	share = (struct ddio_msg_share){ .name = "" };
 	CU_ASSERT_EQUAL(judge("share", &share), -EINVAL);
 	CU_ASSERT_EQUAL(judge("share_taken", &taken), 0);
+	CU_ASSERT_EQUAL(judge("memory", &memory), 0);
+	memory.name[0] = '\0';
+	CU_ASSERT_EQUAL(judge("memory", &memory), -EINVAL);
 	taken.writing = 2;
 	CU_ASSERT_EQUAL(judge("share_taken", &taken), -EINVAL);
 	CU_ASSERT_EQUAL(judge("coll_slots", &slots), 0);

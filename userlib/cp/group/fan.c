@@ -8,6 +8,9 @@
 /* Bounds what a member that runs ahead can make the others remember. */
 enum { FANS_MAX = 4096 };
 
+/* From so many bytes on data are sent from where they lie, if what is compared is no longer than mostly. */
+enum { FAN_LARGE = 4096, FAN_COMPARE_MAX = 1024, FAN_HEAD_MAX = 1024 };
+
 /* Bounds what is gathered, so that the message has room for the rest. */
 #define GATHER_MAX (DDIO_MAX_PAYLOAD - (64u << 10))
 
@@ -16,7 +19,8 @@ static void fan_free(struct fan *fan)
 	ddio_timer_cancel(fan->group->session->env, &fan->timer);
 	ddio_list_del(&fan->link);
 	free(fan->compare);
-	free(fan->gather);
+	ddio_env_spare_put(fan->group->session->env, DDIO_ENV_SPARE_GATHER, fan->gather,
+			   fan->gather_cap);
 	free(fan);
 }
 
@@ -142,22 +146,35 @@ static void fan_compare(struct fan *fan, uint32_t rank, uint32_t kind, const voi
 	fan_blame(fan, DDIO_ST_MISMATCH, rank, text);
 }
 
-static void *gather_room(struct fan *fan, size_t len)
+/* The first of it is the last step's, if that had so much: fresh memory costs more than what is put into it. */
+static bool gather_grow(struct fan *fan, size_t need)
 {
 	size_t cap = fan->gather_cap ? fan->gather_cap : 256;
-	uint8_t *gather;
+	uint8_t *gather = NULL;
 
+	if (!fan->gather)
+		gather = ddio_env_spare_get(fan->group->session->env, DDIO_ENV_SPARE_GATHER, need,
+					    &cap);
+	if (!gather) {
+		while (cap < need)
+			cap *= 2;
+		gather = realloc(fan->gather, cap);
+	}
+	if (!gather)
+		return false;
+	fan->gather = gather;
+	fan->gather_cap = cap;
+	return true;
+}
+
+static void *gather_room(struct fan *fan, size_t len)
+{
 	if (len > GATHER_MAX || fan->gather_len > GATHER_MAX - len)
 		return NULL;
-	while (cap < fan->gather_len + len)
-		cap *= 2;
-	if (cap > fan->gather_cap) {
-		gather = realloc(fan->gather, cap);
-		if (!gather)
-			return NULL;
-		fan->gather = gather;
-		fan->gather_cap = cap;
-	}
+	/* Also for none at all there is a place. */
+	if ((!fan->gather || fan->gather_len + len > fan->gather_cap) &&
+	    !gather_grow(fan, fan->gather_len + len + 1))
+		return NULL;
 	fan->gather_len += len;
 	return fan->gather + fan->gather_len - len;
 }
@@ -257,6 +274,25 @@ int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio
 	return err;
 }
 
+/* The same, for data in memory of their own, which is taken over. */
+static int fan_send_owned(struct ddio_group *group, uint32_t to, uint16_t opcode,
+			  struct ddio_msg_fan *msg, void *owned)
+{
+	uint8_t head[FAN_HEAD_MAX];
+	ssize_t n = -EMSGSIZE;
+
+	memcpy(msg->group, group->id, sizeof(msg->group));
+	msg->rank = group->rank;
+	if (msg->len >= FAN_LARGE)
+		n = ddio_put_fan_head(head, sizeof(head), msg);
+	if (n >= 0)
+		return peer_send_owned(group, to, opcode, head, (size_t)n, owned, msg->data,
+				       msg->len);
+	n = fan_send(group, to, opcode, msg);
+	free(owned);
+	return (int)n;
+}
+
 /*
  * What descriptions a child and its parent remember of earlier steps; NULL without memory, or if one of them does not
  * know of it.  Both remember the same: a step fails on all that heard of it, and then the child begins anew, which it
@@ -314,6 +350,56 @@ static int fan_send_data(const struct fan *fan, struct ddio_msg_fan *msg)
 	return fan_send(fan->group, parent, DDIO_OP_FAN_AGAIN, msg);
 }
 
+/* Much that is not joined leaves from where it was gathered. */
+static bool fan_gathered_large(const struct fan *fan)
+{
+	return fan->gather_len >= FAN_LARGE && fan->compare_len <= FAN_COMPARE_MAX &&
+	       !fan->verdict.status && !fan_join_of(fan);
+}
+
+static int fan_send_gathered(struct fan *fan, struct ddio_msg_fan *msg)
+{
+	struct ddio_group *g = fan->group;
+	uint8_t head[FAN_HEAD_MAX + 4 + FAN_COMPARE_MAX], *gather = fan->gather;
+	size_t len = fan->gather_len;
+	ssize_t n;
+
+	memcpy(msg->group, g->id, sizeof(msg->group));
+	msg->rank = g->rank;
+	msg->len = 4 + fan->compare_len + len;
+	n = ddio_put_fan_head(head, FAN_HEAD_MAX, msg);
+	if (n < 0)
+		return (int)n;
+	bytes_put32(head + n, (uint32_t)fan->compare_len);
+	if (fan->compare_len)
+		memcpy(head + n + 4, fan->compare, fan->compare_len);
+	fan->gather = NULL;
+	fan->gather_len = fan->gather_cap = 0;
+	return peer_send_owned(g, tree_parent(g->rank), DDIO_OP_FAN_IN, head,
+			       (size_t)n + 4 + fan->compare_len, gather, gather, len);
+}
+
+static int fan_send_copied(struct fan *fan, struct ddio_msg_fan *msg)
+{
+	uint8_t *room = malloc(1 + 4 + fan->compare_len + fan->gather_len), *data;
+	int err;
+
+	if (!room)
+		return -ENOMEM;
+	data = room + 1;
+	bytes_put32(data, (uint32_t)fan->compare_len);
+	if (fan->compare_len)
+		memcpy(data + 4, fan->compare, fan->compare_len);
+	if (fan->gather_len)
+		memcpy(data + 4 + fan->compare_len, fan->gather, fan->gather_len);
+	msg->data = data;
+	msg->len = 4 + fan->compare_len + fan->gather_len;
+	memcpy(msg->text, fan->verdict.text, sizeof(msg->text));
+	err = fan_send_data(fan, msg);
+	free(room);
+	return err;
+}
+
 static void fan_send_up(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
@@ -321,24 +407,10 @@ static void fan_send_up(struct fan *fan)
 				    .kind = fan->kind,
 				    .status = fan->verdict.status,
 				    .blame = fan->verdict_rank };
-	uint8_t *room = malloc(1 + 4 + fan->compare_len + fan->gather_len);
-	int err = -ENOMEM;
+	int err;
 
 	fan->state = FAN_SENT;
-	if (room) {
-		uint8_t *data = room + 1;
-
-		bytes_put32(data, (uint32_t)fan->compare_len);
-		if (fan->compare_len)
-			memcpy(data + 4, fan->compare, fan->compare_len);
-		if (fan->gather_len)
-			memcpy(data + 4 + fan->compare_len, fan->gather, fan->gather_len);
-		msg.data = data;
-		msg.len = 4 + fan->compare_len + fan->gather_len;
-		memcpy(msg.text, fan->verdict.text, sizeof(msg.text));
-		err = fan_send_data(fan, &msg);
-		free(room);
-	}
+	err = fan_gathered_large(fan) ? fan_send_gathered(fan, &msg) : fan_send_copied(fan, &msg);
 	if (err)
 		group_lost(g, tree_parent(g->rank), strerror(-err));
 }
@@ -382,12 +454,13 @@ static void fan_tell_children(const struct fan *fan, struct ddio_msg_fan *msg)
 		data = slice && msg->len ? slice(msg->data, msg->len, child,
 						 child + ((uint64_t)1 << k), &part.len)
 					 : NULL;
-		if (data)
+		if (data) {
 			part.data = data;
-		else
+			fan_send_owned(g, child, DDIO_OP_FAN_OUT, &part, data);
+		} else {
 			part.len = msg->len;
-		fan_send(g, child, DDIO_OP_FAN_OUT, &part);
-		free(data);
+			fan_send(g, child, DDIO_OP_FAN_OUT, &part);
+		}
 	}
 }
 

@@ -335,6 +335,42 @@ int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const vo
 	return ddio_conn_send(link->conn, &msg, payload, len, NULL, 0, NULL);
 }
 
+/* Bytes on their way out that nobody else needs. */
+struct peer_bytes {
+	struct ddio_send send;
+	void *owned;
+};
+
+static void bytes_left(struct ddio_send *send, int err)
+{
+	struct peer_bytes *bytes = ddio_container_of(send, struct peer_bytes, send);
+
+	(void)err;
+	free(bytes->owned);
+	free(bytes);
+}
+
+int peer_send_owned(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *fixed,
+		    size_t fixed_len, void *owned, const void *data, size_t len)
+{
+	struct ddio_msg msg = { .opcode = opcode };
+	struct iovec iov = { .iov_base = (void *)data, .iov_len = len };
+	struct link *link = peer_neighbour(group, rank);
+	struct peer_bytes *bytes = calloc(1, sizeof(*bytes));
+	int err = link ? -ENOMEM : -ENOTCONN;
+
+	if (link && bytes) {
+		bytes->send.done = bytes_left;
+		bytes->owned = owned;
+		err = ddio_conn_send(link->conn, &msg, fixed, fixed_len, &iov, 1, &bytes->send);
+	}
+	if (err) {
+		free(owned);
+		free(bytes);
+	}
+	return err;
+}
+
 static bool link_check(struct link *link, bool owes)
 {
 	struct ddio_session *s = link->peer->group->session;

@@ -72,6 +72,12 @@ struct link *peer_neighbour(struct ddio_group *group, uint32_t rank);
 /* Sends to a neighbour in the tree; -ENOTCONN if it is gone. */
 int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *payload,
 	      size_t len);
+/*
+ * The same, with @len bytes at @data behind the @fixed ones.  They lie in @owned, which is freed when they have left, or the
+ * sending has failed.
+ */
+int peer_send_owned(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *fixed,
+		    size_t fixed_len, void *owned, const void *data, size_t len);
 /* Takes over the connection of a member; false if it is no peer, and the connection the caller's. */
 bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn);
 

@@ -219,7 +219,8 @@ static int real_look(struct real *real, uint64_t now)
 	uint64_t until = now + (real->opts.look_ns ? real->opts.look_ns : REAL_LOOK_NS), then;
 	int n = 0;
 
-	while (!n && now < until && !atomic_load(&real->posts) && !atomic_load(&real->stop)) {
+	while (!n && now < until && !atomic_load(&real->posts) && !atomic_load(&real->stop) &&
+	       !real->memory->due(real)) {
 		n = epoll_wait(real->epfd, real->batch, REAL_BATCH, 0);
 		then = now;
 		if (!n)
@@ -236,12 +237,14 @@ static int real_sleep(struct real *real, int timeout)
 	int n;
 
 	atomic_store(&real->sleeping, 1);
-	if (atomic_load(&real->posts) || atomic_load(&real->stop))
+	if (atomic_load(&real->posts) || atomic_load(&real->stop) ||
+	    (timeout && !real->memory->doze(real)))
 		timeout = 0;
 	n = epoll_pwait(real->epfd, real->batch, REAL_BATCH, timeout, real->signals);
 	if (n < 0)
 		n = -errno;
 	atomic_store(&real->sleeping, 0);
+	real->memory->rise(real);
 	return n == -EINTR ? 0 : n;
 }
 
@@ -250,7 +253,7 @@ static int real_poll(struct real *real)
 	uint64_t began;
 	int n;
 
-	if (!real_clock_set(real) || !ddio_list_empty(&real->broken))
+	if (!real_clock_set(real) || !ddio_list_empty(&real->broken) || real->memory->due(real))
 		return real_sleep(real, 0);
 	began = clock_ns(CLOCK_MONOTONIC);
 	n = real->waited < REAL_SHORT_NS && began >= real->crowded ? real_look(real, began) : 0;
@@ -291,6 +294,7 @@ int real_events(struct real *real)
 	real->batch_at = 0;
 	real->batch_n = n;
 	real_dispatch(real);
+	real->memory->serve(real);
 	return 0;
 }
 

@@ -13,6 +13,8 @@
 #include "base/heap.h"
 #include "env/real/real.h"
 
+struct real;
+
 #define REAL_BATCH 64
 /* After a wait shorter than the first, the loop polls for the second before it sleeps, unless its options say otherwise. */
 #define REAL_SHORT_NS 1000000
@@ -65,6 +67,20 @@ struct real_worker {
 };
 
 /**
+ * struct real_memory_ops - what the loop does for streams through memory (memory.c)
+ * @due: returns true if a user is to be called
+ * @serve: calls them
+ * @doze: the loop is going to sleep: from here on a bell is rung for it.  Returns false if it must not
+ * @rise: it is awake
+ */
+struct real_memory_ops {
+	bool (*due)(struct real *real);
+	void (*serve)(struct real *real);
+	bool (*doze)(struct real *real);
+	void (*rise)(struct real *real);
+};
+
+/**
  * struct real - one reactor of the real world
  * @env: what the users see
  * @opts: as given, @name copied
@@ -94,6 +110,7 @@ struct real_worker {
  * @lingering: streams closed by their user that still deliver
  * @worker: for offloads
  * @thread: of ddio_real_start_thread()
+ * @memory: what the loop does for @memories, streams through memory, of which there are @nmemories
  */
 struct real {
 	struct ddio_env env;
@@ -122,6 +139,9 @@ struct real {
 	struct real_worker worker;
 	pthread_t thread;
 	bool thread_on;
+	const struct real_memory_ops *memory;
+	struct ddio_list memories;
+	uint32_t nmemories;
 };
 
 static inline struct real *real_of(struct ddio_env *env)

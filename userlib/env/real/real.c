@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "env/local/mailbox.h"
+#include "env/real/memory.h"
 #include "env/real/priv.h"
 
 static void *real_thread(void *arg)
@@ -114,6 +115,9 @@ static const struct ddio_env_ops real_ops = {
 	.stream_attach = real_stream_attach,
 	.listen = real_listen,
 	.mail = &mail_sockets,
+	.memory_possible = real_memory_possible,
+	.memory_offer = real_memory_offer,
+	.memory_take = real_memory_take,
 };
 
 /**
@@ -136,6 +140,8 @@ int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env)
 	ddio_list_init(&real->env.buses);
 	ddio_list_init(&real->broken);
 	ddio_list_init(&real->lingering);
+	ddio_list_init(&real->memories);
+	real->memory = &real_memory;
 	real->epfd = real->wake.fd = real->clock.fd = -1;
 	real->opts.log_level = DDIO_LOG_INFO;
 	if (opts)

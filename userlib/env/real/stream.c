@@ -408,6 +408,27 @@ static void stream_detach(struct ddio_stream *stream)
 	s->ops = NULL;
 }
 
+bool real_stream_is_near(const struct ddio_stream *stream)
+{
+	struct sockaddr_storage own, peer;
+	socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+	int fd;
+
+	if (stream->vt != &real_stream_vt)
+		return false;
+	fd = stream_of(stream)->watch.fd;
+	return !getsockname(fd, (struct sockaddr *)&own, &own_len) &&
+	       !getpeername(fd, (struct sockaddr *)&peer, &peer_len) &&
+	       addr_same_host((struct sockaddr *)&own, (struct sockaddr *)&peer);
+}
+
+void real_stream_user(const struct ddio_stream *stream, struct real_stream_user *user)
+{
+	const struct real_stream *s = stream_of(stream);
+
+	*user = (struct real_stream_user){ s->ops, s->ctx, s->want_read, s->want_write };
+}
+
 int real_stream_attach(struct ddio_env *env, struct ddio_stream *stream)
 {
 	if (stream->vt != &real_stream_vt)

@@ -9,5 +9,16 @@
 /* Wraps a connected, non-blocking socket, which belongs to the stream on success. */
 int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, socklen_t peer_len,
 		    struct ddio_stream **stream);
+/* Returns true if it is one of these, and both its ends have the same address. */
+bool real_stream_is_near(const struct ddio_stream *stream);
+
+/* What its user has asked of a stream. */
+struct real_stream_user {
+	const struct ddio_stream_ops *ops;
+	void *ctx;
+	bool want_read, want_write;
+};
+
+void real_stream_user(const struct ddio_stream *stream, struct real_stream_user *user);
 
 #endif /* DDIO_REAL_STREAM_H */

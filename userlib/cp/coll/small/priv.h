@@ -8,9 +8,10 @@
 
 /**
  * struct small_op - op->priv
- * @block: rank 0: the bytes of the file from the first to the last that anybody wants
+ * @block: rank 0: the bytes of the file from the first to the last that anybody wants, in memory of @block_len bytes
  * @boot: rank 0: of each disk of the stripe: the incarnation of its node before anything was written; 0: not known
  * @moving: rank 0: @range is under way
+ * @within: rank 0: it writes no further than the file was long when it was last heard of
  * @left: rank 0: requests that are not over
  * @iops: rank 0: I/O processors asked
  */
@@ -18,8 +19,9 @@ struct small_op {
 	struct ddio_op *op;
 	struct range_io range;
 	uint8_t *block;
+	size_t block_len;
 	uint64_t *boot;
-	bool moving;
+	bool moving, within;
 	uint32_t left, iops;
 	struct error error;
 };

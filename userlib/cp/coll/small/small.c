@@ -21,7 +21,7 @@ static void small_free(struct ddio_op *op)
 	if (!sm)
 		return;
 	range_free(&sm->range);
-	free(sm->block);
+	ddio_env_spare_put(op->session->env, DDIO_ENV_SPARE_BLOCK, sm->block, sm->block_len);
 	free(sm->boot);
 	free(sm);
 	op->priv = NULL;
@@ -67,7 +67,16 @@ static void small_extended(struct size_job *job)
 	small_put(sm);
 }
 
-/* The name server is told once the data are there, as independent.c has it. */
+static void small_extend(struct small_op *sm)
+{
+	struct ddio_op *op = sm->op;
+
+	op->size = (struct size_job){
+		.file = op->file, .size = op->hi, .done = small_extended, .arg = sm
+	};
+	size_extend(&op->size);
+}
+
 static void small_wrote(struct range_io *range)
 {
 	struct small_op *sm = range->arg;
@@ -76,16 +85,16 @@ static void small_wrote(struct range_io *range)
 	incarnations_note(op->file);
 	error_first(&sm->error, &range->io.error);
 	small_count(sm);
-	if (sm->error.status || !op->fan) {
+	if (sm->error.status || !op->fan || sm->within)
 		small_put(sm);
-		return;
-	}
-	op->size = (struct size_job){
-		.file = op->file, .size = op->hi, .done = small_extended, .arg = sm
-	};
-	size_extend(&op->size);
+	else
+		small_extend(sm);
 }
 
+/*
+ * The name server is told of bytes beyond the end once they are there, as independent.c has it.  If there should be none, it is
+ * told at the same time: it may know of a shorter file.
+ */
 static void small_write(struct small_op *sm)
 {
 	struct ddio_op *op = sm->op;
@@ -96,8 +105,12 @@ static void small_write(struct small_op *sm)
 		return;
 	}
 	incarnations_begin(op->file);
+	sm->within = op->hi <= op->file->rec.size;
+	sm->left += sm->within;
 	sm->moving = true;
 	sm->range.done = small_wrote;
+	if (sm->within)
+		small_extend(sm);
 	range_begin(&sm->range, true);
 }
 
@@ -167,6 +180,19 @@ static void small_read(struct small_op *sm)
 		small_fetch(sm);
 }
 
+/* Fresh memory would cost more than what is moved. */
+static void block_get(struct small_op *sm, uint64_t len)
+{
+	sm->block =
+		ddio_env_spare_get(sm->op->session->env, DDIO_ENV_SPARE_BLOCK, len, &sm->block_len);
+	if (!sm->block) {
+		sm->block_len = len;
+		sm->block = malloc(len);
+	}
+	if (sm->block)
+		memset(sm->block, 0, len);
+}
+
 static void small_root(void *arg, struct fan *fan)
 {
 	struct ddio_op *op = arg;
@@ -178,7 +204,7 @@ static void small_root(void *arg, struct fan *fan)
 	error_clear(&sm->error);
 	ddio_map_bounds(op->map, &op->lo, &op->hi);
 	sm->range = (struct range_io){ .file = op->file, .at = op->lo, .end = op->hi, .arg = sm };
-	sm->block = calloc(1, op->hi - op->lo);
+	block_get(sm, op->hi - op->lo);
 	sm->boot = small_boots(op->file);
 	if (!sm->block || !sm->boot) {
 		sm->left = 1;

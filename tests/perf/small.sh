@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Small collectives one right after the other, through memory and by TCP, and the barrier of each MPI that is installed:
+#
+#   tests/perf/small.sh [ROUNDS [CALLS]]
+#
+# For 4 and 16 processes ROUNDS (5) in turns: a new cluster of $IOPS I/O processors (4) with disks in memory, and CALLS (1000)
+# each of reads and writes of 1 KB and 64 KB and of barriers; the same with "share = no" at the processes; and as many of MPI_Barrier().
+# Prints medians in us, with the least and greatest round.  What MPI takes wants "make mpiio-tests".
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+build=${BUILD:-$PWD/build} rounds=${1:-5} calls=${2:-1000}
+case $rounds$calls in *[!0-9]*) sed -n '4,11s/^# \?//p' "$0"; exit 2 ;; esac
+if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
+	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/small.sh "$@"
+fi
+. tests/mpiio/launch.sh
+dir=$(mktemp -d /dev/shm/ddio-small.XXXXXX) || exit 2
+
+finish() {
+	trap - EXIT
+	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null 2>&1
+	rm -rf "$dir"
+}
+trap finish EXIT
+trap 'exit 143' TERM INT
+
+# cluster WAY PROCESSES: a cluster's whole life; with WAY tcp nothing is shared
+cluster() {
+	local bytes call
+	"$build/ddio" start --dir "$dir/c" --engine mem --disk-size 512M --iops "${IOPS:-4}" --cache 64M >/dev/null || exit 1
+	# Who does not share says so by its own configuration.
+	sed '/^\[cluster\]/a share = no' "$dir/c/ddio.conf" >"$dir/c/tcp.conf"
+	cp "$dir/c/ddio.conf" "$dir/c/memory.conf"
+	for bytes in 1024 65536; do
+		for call in write read; do
+			"$build/tests/perf/bench_calls" --repeat "$dir/c/$1.conf" 127.0.0.1:19000 "$2" $bytes $call "$calls" |
+				sed "s/^/$1: $bytes bytes: /" || exit 1
+		done
+	done
+	"$build/tests/perf/bench_calls" --repeat "$dir/c/$1.conf" 127.0.0.1:19000 "$2" 1024 barrier "$calls" |
+		sed "s/^/$1: /" || exit 1
+	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null
+}
+for procs in 4 16; do
+	for ((r = 0; r < rounds; r++)); do
+		cluster memory $procs
+		cluster tcp $procs
+		for mpi in mpich openmpi; do
+			[ -x "$build/tests/mpiio/$mpi/barrier" ] || continue
+			N=$procs BOUND=10 launch "$build/tests/mpiio/$mpi/barrier" "$calls" | sed "s/^/$mpi: /"
+		done
+	done | awk -v procs=$procs '
+		{ us = $NF; $NF = ""; sub(/ +$/, ""); if (!($0 in n)) order[++m] = $0; v[$0, ++n[$0]] = us }
+		function sorted(w, i, j, t) {
+			for (i = 2; i <= n[w]; i++)
+				for (j = i; j > 1 && v[w, j - 1] + 0 > v[w, j] + 0; j--) {
+					t = v[w, j]; v[w, j] = v[w, j - 1]; v[w, j - 1] = t
+				}
+		}
+		END {
+			for (k = 1; k <= m; k++) {
+				w = order[k]; sorted(w)
+				printf "%2d %-30s %9.2f  (%.2f to %.2f)\n", procs, w, v[w, int((n[w] + 1) / 2)], v[w, 1], v[w, n[w]]
+			}
+		}'
+done

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* tsan: threads meet here */
+/*
+ * Streams through memory.  One end is the code under test, on a reactor of its own; the other is played by hand, from the
+ * descriptors that it was sent, and does what it likes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "env/local/channel.h"
+#include "env/local/memory.h"
+#include "env/local/shared.h"
+#include "tests/unit/env/env_help.h"
+
+/**
+ * struct memory_end - the end under test, touched by its reactor only, but for @got and @over
+ * @err: what offering said
+ * @status: what the last write said
+ * @got: bytes read; @over: what came instead of more: 1 an orderly end, or a negative errno
+ * @hand: the other end's TCP socket; @theirs: its view of the memory, @bell its bell
+ */
+struct memory_end {
+	struct ddio_env *env;
+	struct ddio_stream *stream;
+	struct ddio_listener *listener;
+	struct ddio_mailbox box;
+	int err;
+	ssize_t status;
+	size_t write_len;
+	_Atomic uint64_t got;
+	_Atomic int over, writables, wrong;
+	int hand, bell;
+	struct ddio_shared *theirs;
+	struct channel in, out; /* as the other end sees them */
+};
+
+static void end_over(struct memory_end *e, int how)
+{
+	ddio_stream_want_read(e->stream, false);
+	atomic_store(&e->over, how);
+}
+
+static void end_readable(void *ctx)
+{
+	struct memory_end *e = ctx;
+	uint8_t buf[3000];
+	struct iovec iov = { buf, sizeof(buf) };
+	ssize_t n = ddio_stream_readv(e->stream, &iov, 1), i;
+
+	for (i = 0; i < n; i++)
+		e->wrong += buf[i] != (uint8_t)(e->got + (uint64_t)i);
+	if (n > 0)
+		atomic_fetch_add(&e->got, (uint64_t)n);
+	else if (n != -EAGAIN)
+		end_over(e, n ? (int)n : 1);
+}
+
+static void end_writable(void *ctx)
+{
+	struct memory_end *e = ctx;
+
+	ddio_stream_want_write(e->stream, false);
+	e->writables++;
+}
+
+static void end_failed(void *ctx, int err)
+{
+	end_over(ctx, err);
+}
+
+static const struct ddio_stream_ops end_ops = {
+	.readable = end_readable,
+	.writable = end_writable,
+	.failed = end_failed,
+};
+
+static void end_accept(void *ctx, struct ddio_stream *stream)
+{
+	struct memory_end *e = ctx;
+
+	e->stream = stream;
+	ddio_stream_set_ops(stream, &end_ops, e);
+}
+
+static void end_listen(void *arg)
+{
+	struct memory_end *e = arg;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_listen(e->env, "127.0.0.1:0", end_accept, e, &e->listener), 0);
+}
+
+static void end_offer(void *arg)
+{
+	struct memory_end *e = arg;
+
+	e->err = e->stream ? ddio_memory_offer(&e->stream, e->box.name, e->box.token) : -EAGAIN;
+}
+
+static void end_move(void *arg)
+{
+	struct memory_end *e = arg;
+
+	ddio_memory_write(e->stream, 0);
+	ddio_memory_read(e->stream);
+}
+
+static void end_close(void *arg)
+{
+	struct memory_end *e = arg;
+
+	ddio_stream_close(e->stream);
+	ddio_listener_close(e->listener);
+}
+
+static void end_write(void *arg)
+{
+	struct memory_end *e = arg;
+	static uint8_t much[2 * CHANNEL_DATA];
+	struct iovec iov = { much, e->write_len };
+
+	e->status = ddio_stream_writev(e->stream, &iov, 1);
+	if (e->status == -EAGAIN)
+		ddio_stream_want_write(e->stream, true);
+}
+
+/* Waits, with a bound, until something that the reactor does has come to be. */
+#define until(what)                                             \
+	do {                                                    \
+		uint64_t end_ = ddio_env_now(e.env) + PATIENCE; \
+                                                                \
+		while (!(what) && ddio_env_now(e.env) < end_)   \
+			usleep(200);                            \
+		CU_ASSERT(what);                                \
+	} while (0)
+
+static void hand_connect(struct memory_end *e)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	to.sin_port = htons((uint16_t)atoi(strrchr(ddio_listener_addr(e->listener), ':') + 1));
+	e->hand = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CU_ASSERT_EQUAL_FATAL(connect(e->hand, (struct sockaddr *)&to, sizeof(to)), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_mailbox_open(e->env, &e->box), 0);
+}
+
+static void hand_take(struct memory_end *e)
+{
+	uint8_t *mem;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_shared_take(&e->box, true, &e->theirs), 0);
+	CU_ASSERT_EQUAL_FATAL(mailbox_take_fd(&e->box, &e->bell), 0);
+	ddio_mailbox_close(&e->box);
+	mem = ddio_shared_mem(e->theirs);
+	channel_init(&e->in, mem, mem + 4096, false);
+	channel_init(&e->out, mem + CHANNEL_HEAD, mem + 4096 + CHANNEL_DATA, true);
+}
+
+static void begin(struct memory_end *e)
+{
+	uint64_t end;
+
+	memset(e, 0, sizeof(*e));
+	e->env = env_new();
+	CU_ASSERT_EQUAL_FATAL(ddio_real_start_thread(e->env), 0);
+	on_reactor(e->env, end_listen, e);
+	hand_connect(e);
+	end = ddio_env_now(e->env) + PATIENCE;
+	do {
+		on_reactor(e->env, end_offer, e);
+	} while (e->err == -EAGAIN && ddio_env_now(e->env) < end);
+	CU_ASSERT_EQUAL_FATAL(e->err, 0);
+	hand_take(e);
+	on_reactor(e->env, end_move, e);
+}
+
+static void end(struct memory_end *e)
+{
+	on_reactor(e->env, end_close, e);
+	ddio_shared_free(e->theirs);
+	close(e->hand);
+	close(e->bell);
+	ddio_real_free(e->env);
+}
+
+/* Puts @len bytes from @at on, and rings. */
+static void hand_put(struct memory_end *e, uint64_t at, size_t len)
+{
+	uint8_t buf[5000];
+	struct iovec iov = { buf, len };
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		buf[i] = (uint8_t)(at + i);
+	CU_ASSERT_EQUAL(channel_put(&e->out, &iov, 1), (ssize_t)len);
+	/* A bell that is full has been rung. */
+	if (channel_wakes(&e->out))
+		CU_ASSERT(send(e->bell, "", 1, MSG_DONTWAIT) == 1 || errno == EAGAIN);
+}
+
+static void test_through(void)
+{
+	struct memory_end e;
+	uint64_t at;
+
+	begin(&e);
+	for (at = 0; at < 100 * 5000; at += 5000) {
+		hand_put(&e, at, 5000);
+		until(e.got == at + 5000);
+	}
+	CU_ASSERT_EQUAL(e.wrong, 0);
+	/* It slept between: once woken, it says so again before it sleeps. */
+	usleep(2000);
+	hand_put(&e, at, 1);
+	until(e.got == at + 1);
+	end(&e);
+}
+
+/* Its bytes are read before its end is heard of. */
+static void test_ended(void)
+{
+	struct memory_end e;
+
+	begin(&e);
+	hand_put(&e, 0, 4000);
+	shutdown(e.hand, SHUT_RDWR);
+	until(e.over);
+	CU_ASSERT_EQUAL(e.over, 1);
+	CU_ASSERT_EQUAL(e.got, 4000);
+	end(&e);
+	/* The bell alone says nothing. */
+	begin(&e);
+	close(e.bell);
+	e.bell = -1;
+	usleep(2000);
+	CU_ASSERT_EQUAL(e.over, 0);
+	shutdown(e.hand, SHUT_RDWR);
+	until(e.over == 1);
+	end(&e);
+}
+
+static void test_lies(void)
+{
+	struct memory_end e;
+
+	/* More bytes than there is room for. */
+	begin(&e);
+	atomic_store(&e.out.mine->at, (uint64_t)CHANNEL_DATA + 1);
+	send(e.bell, "", 1, MSG_DONTWAIT);
+	until(e.over);
+	CU_ASSERT_EQUAL(e.over, -EPROTO);
+	CU_ASSERT_EQUAL(e.got, 0);
+	end(&e);
+	/* Bytes taken that were never there. */
+	begin(&e);
+	atomic_store(&e.in.mine->at, 5);
+	e.write_len = 1;
+	on_reactor(e.env, end_write, &e);
+	CU_ASSERT_EQUAL(e.status, -EPROTO);
+	end(&e);
+	/* What comes by TCP after the move. */
+	begin(&e);
+	CU_ASSERT_EQUAL(send(e.hand, "x", 1, 0), 1);
+	until(e.over);
+	CU_ASSERT_EQUAL(e.over, -EPROTO);
+	end(&e);
+}
+
+/* The other end fills both bells, makes its own wait, and never listens: the reactor goes on. */
+static void test_bell(void)
+{
+	struct memory_end e;
+	char junk[4096] = { 0 };
+	uint32_t i;
+
+	begin(&e);
+	CU_ASSERT_EQUAL(fcntl(e.bell, F_SETFL, 0), 0);
+	for (i = 0; i < 20000; i++) {
+		atomic_store(&e.in.mine->asleep, 1);
+		e.write_len = 1;
+		on_reactor(e.env, end_write, &e);
+		CU_ASSERT_EQUAL_FATAL(e.status, 1);
+	}
+	for (i = 0; i < 1000; i++)
+		(void)!send(e.bell, junk, sizeof(junk), MSG_DONTWAIT);
+	hand_put(&e, 0, 100);
+	until(e.got == 100);
+	end(&e);
+}
+
+/* Who writes more than there is room for is told when there is some. */
+static void test_full(void)
+{
+	static uint8_t buf[CHANNEL_DATA];
+	struct iovec iov = { buf, sizeof(buf) };
+	struct memory_end e;
+
+	begin(&e);
+	e.write_len = 2 * CHANNEL_DATA;
+	on_reactor(e.env, end_write, &e);
+	CU_ASSERT_EQUAL(e.status, CHANNEL_DATA);
+	on_reactor(e.env, end_write, &e);
+	CU_ASSERT_EQUAL(e.status, -EAGAIN);
+	usleep(2000);
+	CU_ASSERT_EQUAL(e.writables, 0);
+	CU_ASSERT_EQUAL(channel_get(&e.in, &iov, 1), CHANNEL_DATA);
+	if (channel_wakes(&e.in))
+		CU_ASSERT_EQUAL(send(e.bell, "", 1, MSG_DONTWAIT), 1);
+	until(e.writables == 1);
+	end(&e);
+}
+
+static void end_pause(void *arg)
+{
+	struct memory_end *e = arg;
+
+	ddio_stream_want_read(e->stream, false);
+}
+
+/* Who waits for room, and does not read meanwhile, hears of the other's end from writing. */
+static void test_gone(void)
+{
+	struct memory_end e;
+
+	begin(&e);
+	on_reactor(e.env, end_pause, &e);
+	e.write_len = 2 * CHANNEL_DATA;
+	on_reactor(e.env, end_write, &e);
+	on_reactor(e.env, end_write, &e);
+	CU_ASSERT_EQUAL(e.status, -EAGAIN);
+	shutdown(e.hand, SHUT_RDWR);
+	until(e.writables == 1);
+	on_reactor(e.env, end_write, &e);
+	CU_ASSERT_EQUAL(e.status, -EPIPE);
+	CU_ASSERT_EQUAL(e.over, 0);
+	end(&e);
+}
+
+static const struct ut_case cases[] = {
+	{ "bytes, and a reactor that sleeps", test_through },
+	{ "an end", test_ended },
+	{ "an end that lies", test_lies },
+	{ "a bell that nobody hears", test_bell },
+	{ "no room", test_full },
+	{ "no room, and nobody to make any", test_gone },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "streams through memory", cases } };
+
+	return ut_run("test_env_memory", suites, 1);
+}
