@@ -11,6 +11,24 @@ all=ra,rn,rb,rc,rnn,rnb,rnc,rbn,rbb,rbc,rcn,rcb,rcc,wn,wb,wc,wnn,wnb,wnc,wbn,wbb
 
 check "start" start_cluster c --iops 2 --engine mem --block-size 8K --timeout-ms 3000
 
+# Small collectives go with the members' agreement, and their messages through memory.
+few() {
+	in_time 60 "$crowd" -n 4 -f "few$$" -s 65536 "$@" >"$dir/out" 2>&1
+}
+# channels COLUMN: of the nodes' bound; by a configuration that says that this process and its nodes use none themselves
+sed '/^\[cluster\]/a channels = no' "$dir/c/ddio.conf" >"$dir/tcp.conf"
+channels() {
+	"$ddio" status --conf "$dir/tcp.conf" --bounds | awk -v c="$1" '$2 == "channels/reactor" { n += $c } END { print +n }'
+}
+DDIO_CONF=$dir/tcp.conf few -w
+DDIO_CONF=$dir/tcp.conf few -c 20
+check "channels = no: small collectives work" [ "$(grep -c ' ok 20' "$dir/out")" = 4 ]
+check "channels = no: by TCP" [ "$(channels 5)" = 0 ]
+few -c 20
+check "the same, through memory" [ "$(grep -c ' ok 20' "$dir/out")" = 4 ]
+check "status says so" [ "$(channels 5)" -ge 1 ]
+check "and that it is given back" soon eval '[ "$(channels 4)" = 0 ]'
+
 # bench OPTIONS...: rows "pattern record bytes shared verified" of disk-directed runs
 bench() {
 	"$build/ddio" bench -q -n 4 -s 2M -m dd,dds -p "$all" --csv "$@" 2>"$dir/said" | awk -F, '
@@ -54,10 +72,6 @@ whole
 "$crowd" -n 4 -c 20000 -s 4194304 -k stop -v 2 -a 200 >"$dir/out" 2>&1
 check "stopped: the others fail" [ "$(grep -c ' err ' "$dir/out")" -ge 3 ]
 check "stopped: rank 2 is named" grep -q "rank 2" "$dir/out"
-# Small collectives go with the members' agreement, and their messages through memory.
-few() {
-	in_time 60 "$crowd" -n 4 -f "few$$" -s 65536 "$@" >"$dir/out" 2>&1
-}
 members_in_memory() {
 	local maps n=0
 	for maps in $(pgrep -f "crowd .*few$$" | sed 's|.*|/proc/&/maps|'); do

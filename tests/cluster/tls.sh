@@ -39,6 +39,11 @@ check "buffers are shared as before, every byte verified" awk '!$2 || !$3 { exit
 bench --no-share >"$dir/rows"
 check "by TLS alone, every byte verified" awk '$2 || !$3 { exit 1 } END { exit NR != 9 }' "$dir/rows"
 
+"$ddio" bench --conf "$DDIO_CONF" -q -n 4 -s 1M -r 8192 -m dd -p rb --trace "$dir/t.json" >/dev/null
+check "no message goes another way" [ "$(grep -o '"way":"[^"]*"' "$dir/t.json" | sort -u)" = '"way":"TLS"' ]
+check "... and no connection has memory for it" \
+	[ "$("$ddio" status --bounds | awk '$2 == "channels/reactor" { n += $5 } END { print +n }')" = 0 ]
+
 # Sides that differ.
 sed 's/^security = .*/security = none/' "$DDIO_CONF" >"$dir/plain.conf"
 fails "a plain client" "the node speaks TLS only" "$ddio" ls --conf "$dir/plain.conf"

@@ -28,6 +28,13 @@ check "... one after the other" [ "$(seen "$dir/n.json" | awk '{ printf "%s ", $
 check "bench does it, too" bench rb --trace "$dir/bench.json"
 check "... of what it measures" eval 'seen "$dir/bench.json" | grep -q " read "'
 
+# ways FILE.json: the ways of its messages
+ways() { grep -o '"way":"[^"]*"' "$1" | sort -u | tr '\n' ' '; }
+check "messages went through memory" grep -q '"way":"memory"' "$dir/bench.json"
+sed '/^\[cluster\]/a channels = no' "$DDIO_CONF" >"$dir/tcp.conf"
+DDIO_CONF=$dir/tcp.conf bench rb --trace "$dir/tcp.json"
+check "channels = no: by TCP" [ "$(ways "$dir/tcp.json")" = '"way":"TCP" ' ]
+
 # The next one, of a job, on a file; nobody else's.
 "$ddio" trace --job mine --wait 60 -o "$dir/next.json" &
 next=$!

@@ -6,7 +6,7 @@
 #   tests/perf/small.sh [ROUNDS [CALLS]]
 #
 # For 4 and 16 processes ROUNDS (5) in turns: a new cluster of $IOPS I/O processors (4) with disks in memory, and CALLS (1000)
-# each of reads and writes of 1 KB and 64 KB and of barriers; the same with "share = no" at the processes; and as many of MPI_Barrier().
+# each of reads and writes of 1 KB and 64 KB and of barriers; the same with "channels = no" at the processes; and as many of MPI_Barrier().
 # Prints medians in us, with the least and greatest round.  What MPI takes wants "make mpiio-tests".
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -26,12 +26,12 @@ finish() {
 trap finish EXIT
 trap 'exit 143' TERM INT
 
-# cluster WAY PROCESSES: a cluster's whole life; with WAY tcp nothing is shared
+# cluster WAY PROCESSES: a cluster's whole life; with WAY tcp no message goes through memory
 cluster() {
 	local bytes call
 	"$build/ddio" start --dir "$dir/c" --engine mem --disk-size 512M --iops "${IOPS:-4}" --cache 64M >/dev/null || exit 1
-	# Who does not share says so by its own configuration.
-	sed '/^\[cluster\]/a share = no' "$dir/c/ddio.conf" >"$dir/c/tcp.conf"
+	# The processes say so by their own configuration.
+	sed '/^\[cluster\]/a channels = no' "$dir/c/ddio.conf" >"$dir/c/tcp.conf"
 	cp "$dir/c/ddio.conf" "$dir/c/memory.conf"
 	for bytes in 1024 65536; do
 		for call in write read; do

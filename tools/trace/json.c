@@ -131,11 +131,11 @@ static void message(struct json *j, const struct trace_line *l)
 	begin(j, "i", j->members, e->rank);
 	stamp(j, "ts", l->at);
 	fprintf(j->out,
-		",\"s\":\"t\",\"cat\":\"message\",\"name\":\"%s %s\",\"args\":{\"%s\":\"%s\",\"%s\":%llu,\"len\":%u}}",
+		",\"s\":\"t\",\"cat\":\"message\",\"name\":\"%s %s\",\"args\":{\"%s\":\"%s\",\"%s\":%llu,\"len\":%u,\"way\":\"%s\"}}",
 		ddio_opcode_name(e->what), e->kind == DDIO_TRACE_SENT ? "to it" : "from it",
 		e->kind == DDIO_TRACE_SENT ? "from" : "to",
 		quoted(ddio_trace_node_name(j->t->session, j->t->part[l->part].node), text),
-		many ? "blocks" : "block", (unsigned long long)e->place, e->len);
+		many ? "blocks" : "block", (unsigned long long)e->place, e->len, trace_way_name(e));
 }
 
 static void names(struct json *j)

@@ -24,6 +24,13 @@ const char *trace_state_name(const struct ddio_trace_event *e)
 	}
 }
 
+const char *trace_way_name(const struct ddio_trace_event *e)
+{
+	static const char *const way[] = { "TCP", "TLS", "memory" };
+
+	return e->slot < sizeof(way) / sizeof(way[0]) ? way[e->slot] : "unknown";
+}
+
 bool trace_is_nothing(const struct ddio_trace_event *e)
 {
 	switch (e->kind) {

@@ -103,6 +103,8 @@ void trace_json(FILE *out, const struct trace_all *t);
 /* names.c */
 /* Of an event that is a state of a collective, a slot or its next block: its name; whether it is that of nothing to do. */
 const char *trace_state_name(const struct ddio_trace_event *e);
+/* Of a message: the way of its member's connection. */
+const char *trace_way_name(const struct ddio_trace_event *e);
 bool trace_is_nothing(const struct ddio_trace_event *e);
 /* Copies text of which every byte is fit to print: valid UTF-8 stays, anything else becomes '?'.  Return: @to */
 const char *trace_text(const char *from, char *to, size_t size);

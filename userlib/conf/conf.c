@@ -132,6 +132,7 @@ static void move_cluster(struct conf_section *section, struct ddio_conf *conf)
 	conf->scrub_rate = from->scrub_rate;
 	conf->wire_checksums = from->wire_checksums;
 	conf->share = from->share;
+	conf->channels = from->channels;
 	from->cluster = NULL;
 	from->key_file = NULL;
 }

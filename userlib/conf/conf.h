@@ -69,6 +69,7 @@ struct ddio_conf {
 	uint32_t block;	      /* default block size of new files, 262144 if not given */
 	uint32_t mount_block; /* that of files that are made through a mount: at most 32768 */
 	bool share;	      /* buffers are shared on one machine; default true */
+	bool channels;	      /* messages on one machine go through memory; default true */
 	uint64_t timeout_ns;  /* bound on any lack of progress, default 30 s */
 	bool checksums;	      /* blocks on the disks have them, default yes */
 	uint64_t scrub_ns; /* between two scrubs of a disk, default 7 days; 0: none begins by itself */

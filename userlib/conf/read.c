@@ -175,6 +175,7 @@ static void section_defaults(struct conf_section *section)
 		section->cluster.conf.scrub_ns = 7 * 86400 * 1000000000ull;
 		section->cluster.conf.scrub_rate = 32u << 20;
 		section->cluster.conf.share = true;
+		section->cluster.conf.channels = true;
 	} else if (section->kind == CONF_NODE) {
 		section->node.cache = 64u << 20;
 		section->node.cscan = true;

@@ -101,6 +101,12 @@ static const struct ddio_opt cluster_options[] = {
 	  .offset = AT(cluster.conf.share),
 	  .fallback = "yes",
 	  .help = "no: collectives share no buffers between processes of one machine" },
+	{ .name = "channels",
+	  .type = OPT_BOOL,
+	  .offset = AT(cluster.conf.channels),
+	  .fallback = "yes",
+	  .help = "no: messages between processes of one machine go through sockets; yes: through memory, "
+		  "but for those by TLS, and with wire_checksums = always" },
 	{ .name = NULL },
 };
 

@@ -182,6 +182,7 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 	c->post.fn = on_post;
 	c->post.arg = c;
 	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
+	c->tls = opts && opts->tls;
 	o->offered = DDIO_WIRE_FEATURES & ~DDIO_FEATURE_MEMORY;
 	if (opts) {
 		if (opts->unsummed || opts->tls)
@@ -405,6 +406,11 @@ uint64_t ddio_conn_last_tx(const struct ddio_conn *c)
 const char *ddio_conn_peer(const struct ddio_conn *c)
 {
 	return c->peer;
+}
+
+enum conn_way ddio_conn_way(const struct ddio_conn *c)
+{
+	return c->out.moved ? CONN_MEMORY : c->tls ? CONN_TLS : CONN_TCP;
 }
 
 const char *ddio_conn_local(const struct ddio_conn *c)

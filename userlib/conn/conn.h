@@ -119,6 +119,9 @@ struct ddio_conn_opts {
 	struct ddio_tls *tls;
 };
 
+/* The way of what a connection says; a trace has these numbers, too. */
+enum conn_way { CONN_TCP, CONN_TLS, CONN_MEMORY };
+
 /* @hello: role, reactor, rank and group are the user's to fill in; the rest is filled in here. */
 int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_msg_hello *hello,
 		      const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
@@ -186,6 +189,7 @@ uint64_t ddio_conn_last_rx(const struct ddio_conn *conn);
 uint64_t ddio_conn_receiving(const struct ddio_conn *conn);
 uint64_t ddio_conn_last_tx(const struct ddio_conn *conn);
 const char *ddio_conn_peer(const struct ddio_conn *conn);
+enum conn_way ddio_conn_way(const struct ddio_conn *conn);
 /* Returns this end's address, "" if it is not known; valid until the next call. */
 const char *ddio_conn_local(const struct ddio_conn *conn);
 

@@ -192,7 +192,7 @@ struct ddio_conn {
 	enum conn_state state;
 	uint16_t version;
 	uint64_t features;
-	bool paused, posted, zombie;
+	bool paused, posted, zombie, tls;
 	uint8_t memory, said;
 	struct ddio_mailbox *box;
 	struct conn_frame *frame;

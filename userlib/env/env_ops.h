@@ -11,6 +11,7 @@ struct ddio_disk_engine;
 struct ddio_mail_ops;
 struct ddio_mailbox;
 struct ddio_medium;
+struct ddio_memory_use;
 
 /* The members mean what the functions of the same name in env.h say. */
 struct ddio_env_ops {
@@ -50,6 +51,7 @@ struct ddio_env_ops {
 	bool (*memory_possible)(const struct ddio_stream *stream);
 	int (*memory_offer)(struct ddio_stream **stream, const char *name, const uint8_t *token);
 	int (*memory_take)(struct ddio_stream **stream, struct ddio_mailbox *box);
+	void (*memory_use)(const struct ddio_env *env, struct ddio_memory_use *use);
 	/* Buffers of less than a huge page come from the heap, where sanitizers see their ends. */
 	bool heap;
 };

@@ -642,7 +642,7 @@ enum ddio_trace_pieces { /* of a slot's next block */
  * struct ddio_trace_event - something that happened to a collective on a reactor
  * @ns: when, by the node's clock
  * @len: bytes of the block, or of the message's data
- * @slot: DDIO_TRACE_NO_SLOT: the block goes past the slots
+ * @slot: DDIO_TRACE_NO_SLOT: the block goes past the slots; of a message: its way, enum conn_way
  * @coll: which of the reactor's collectives
  */
 struct ddio_trace_event {

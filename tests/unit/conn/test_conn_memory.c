@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "conn/conn_priv.h"
+#include "env/tls/tls.h"
 #include "tests/unit/env/env_help.h"
 
 enum { ROUNDS = 400, LARGE = 1 << 20, LARGES = 10 };
@@ -190,6 +191,15 @@ static void begin_larges(void *arg)
 	} while (0)
 
 static struct mover_end *cp, *iop;
+static bool tls;
+static const struct ddio_key mover_key = { .len = 16, .bytes = "sixteen bytes..." };
+
+static void mover_free(struct mover_end *e)
+{
+	ddio_real_free(e->env);
+	ddio_tls_free(e->opts.tls);
+	free(e);
+}
 
 static struct mover_end *mover_new(bool memory, bool answers)
 {
@@ -199,6 +209,10 @@ static struct mover_end *mover_new(bool memory, bool answers)
 	e->env = env_new();
 	e->answers = answers;
 	e->opts.memory = memory;
+	if (tls) {
+		e->opts.key = &mover_key;
+		CU_ASSERT_EQUAL_FATAL(ddio_conn_tls_new(&mover_key, &e->opts.tls), 0);
+	}
 	CU_ASSERT_EQUAL_FATAL(ddio_real_start_thread(e->env), 0);
 	return e;
 }
@@ -218,10 +232,8 @@ static void end(void)
 	on_reactor(cp->env, mover_close, cp);
 	on_reactor(iop->env, mover_close, iop);
 	CU_ASSERT_EQUAL(cp->wrong + iop->wrong, 0);
-	ddio_real_free(cp->env);
-	ddio_real_free(iop->env);
-	free(cp);
-	free(iop);
+	mover_free(cp);
+	mover_free(iop);
 }
 
 static void test_moved(void)
@@ -324,11 +336,29 @@ static void test_no_mailbox(void)
 	end();
 }
 
+/* By TLS nothing is offered, and a connector that asks nevertheless is sent away. */
+static void test_tls(void)
+{
+	tls = true;
+	begin(true, true);
+	CU_ASSERT_EQUAL(cp->conn->features & DDIO_FEATURE_MEMORY, 0);
+	on_reactor(cp->env, begin_pings, cp);
+	until(cp->messages == ROUNDS);
+	CU_ASSERT_EQUAL(ddio_conn_way(cp->conn), CONN_TLS);
+	cp->opcode = DDIO_OP_MEMORY;
+	on_reactor(cp->env, say, cp);
+	until(iop->closes == 1);
+	CU_ASSERT_EQUAL(iop->err, -EPROTO);
+	end();
+	tls = false;
+}
+
 static const struct ut_case cases[] = {
 	{ "moved", test_moved },
 	{ "not moved", test_not_moved },
 	{ "out of turn", test_out_of_turn },
 	{ "no mailbox", test_no_mailbox },
+	{ "TLS", test_tls },
 	{ NULL, NULL },
 };
 

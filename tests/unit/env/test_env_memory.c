@@ -7,11 +7,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdatomic.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "env/local/channel.h"
 #include "env/local/memory.h"
@@ -23,7 +27,7 @@
  * @err: what offering said
  * @status: what the last write said
  * @got: bytes read; @over: what came instead of more: 1 an orderly end, or a negative errno
- * @hand: the other end's TCP socket; @theirs: its view of the memory, @bell its bell
+ * @hand: the other end's TCP socket; @theirs: its view of the memory, @bell its bell, @memfd the memory's descriptor
  */
 struct memory_end {
 	struct ddio_env *env;
@@ -35,7 +39,7 @@ struct memory_end {
 	size_t write_len;
 	_Atomic uint64_t got;
 	_Atomic int over, writables, wrong;
-	int hand, bell;
+	int hand, bell, memfd;
 	struct ddio_shared *theirs;
 	struct channel in, out; /* as the other end sees them */
 };
@@ -152,9 +156,15 @@ static void hand_connect(struct memory_end *e)
 
 static void hand_take(struct memory_end *e)
 {
+	struct ddio_mailbox again;
 	uint8_t *mem;
 
-	CU_ASSERT_EQUAL_FATAL(ddio_shared_take(&e->box, true, &e->theirs), 0);
+	/* The letter goes through a second mailbox, as taking it in order keeps no descriptor. */
+	CU_ASSERT_EQUAL_FATAL(mailbox_take_fd(&e->box, &e->memfd), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_mailbox_open(e->env, &again), 0);
+	CU_ASSERT_EQUAL(mailbox_send(e->env, again.name, again.token, e->memfd), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_shared_take(&again, true, &e->theirs), 0);
+	ddio_mailbox_close(&again);
 	CU_ASSERT_EQUAL_FATAL(mailbox_take_fd(&e->box, &e->bell), 0);
 	ddio_mailbox_close(&e->box);
 	mem = ddio_shared_mem(e->theirs);
@@ -186,6 +196,8 @@ static void end(struct memory_end *e)
 	ddio_shared_free(e->theirs);
 	close(e->hand);
 	close(e->bell);
+	if (e->memfd)
+		close(e->memfd);
 	ddio_real_free(e->env);
 }
 
@@ -316,6 +328,148 @@ static void test_full(void)
 	end(&e);
 }
 
+/*
+ * A process that is killed while it puts bytes in: what it had told of is read, what it had not is not, and then the end is
+ * heard of.
+ */
+static void put_and_die(struct memory_end *e)
+{
+	uint8_t *mem = ddio_shared_mem(e->theirs);
+
+	hand_put(e, 0, 500);
+	memset(mem + 4096 + CHANNEL_DATA + 500, 0xff, 1000);
+	kill(getpid(), SIGKILL);
+}
+
+static void test_killed(void)
+{
+	struct memory_end e;
+	int status;
+	pid_t pid;
+
+	begin(&e);
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		put_and_die(&e);
+	close(e.hand);
+	close(e.bell);
+	e.hand = e.bell = -1;
+	CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT(WIFSIGNALED(status));
+	until(e.over);
+	CU_ASSERT_EQUAL(e.over, 1);
+	CU_ASSERT_EQUAL(e.got, 500);
+	CU_ASSERT_EQUAL(e.wrong, 0);
+	end(&e);
+}
+
+/* What the other end can do to the memory itself: it cannot shrink it, and what it makes a hole of reads as zeros. */
+static void test_holes(void)
+{
+	struct memory_end e;
+	struct stat st;
+
+	begin(&e);
+	CU_ASSERT_EQUAL_FATAL(fstat(e.memfd, &st), 0);
+	CU_ASSERT_EQUAL(ftruncate(e.memfd, 0), -1);
+	CU_ASSERT_EQUAL(ftruncate(e.memfd, st.st_size + 4096), -1);
+	hand_put(&e, 0, 500);
+	until(e.got == 500);
+	CU_ASSERT_EQUAL(
+		fallocate(e.memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, st.st_size), 0);
+	send(e.bell, "", 1, MSG_DONTWAIT);
+	until(e.over);
+	CU_ASSERT_EQUAL(e.over, -EPROTO);
+	CU_ASSERT_EQUAL(e.got, 500);
+	end(&e);
+}
+
+/*
+ * What an acceptor may send instead of memory and a bell
+ */
+enum { SENT_NOTHING, SENT_UNSEALED, SENT_READ_ONLY, SENT_SHORT, SENT_LONG, SENT_FILE, SENT_PIPE };
+
+static void letter(struct memory_end *e, int fd)
+{
+	CU_ASSERT_EQUAL(mailbox_send(e->env, e->box.name, e->box.token, fd), 0);
+	close(fd);
+}
+
+static void letter_memory(struct memory_end *e, int what)
+{
+	size_t len = 4096 + 2 * CHANNEL_DATA;
+	struct ddio_shared *shared = NULL;
+	int fd = what == SENT_FILE ? open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+				   : memfd_create("unsealed", MFD_CLOEXEC);
+
+	if (what == SENT_UNSEALED)
+		CU_ASSERT_EQUAL(ftruncate(fd, (off_t)len), 0);
+	if (what == SENT_UNSEALED || what == SENT_FILE) {
+		letter(e, fd);
+		return;
+	}
+	close(fd);
+	len += what == SENT_LONG ? 4096 : what == SENT_SHORT ? -(size_t)4096 : 0;
+	CU_ASSERT_EQUAL_FATAL(ddio_shared_new(e->env, len, what != SENT_READ_ONLY, &shared), 0);
+	CU_ASSERT_EQUAL(ddio_shared_send(e->env, shared, e->box.name, e->box.token), 0);
+	ddio_shared_free(shared);
+}
+
+static void letter_bell(struct memory_end *e, bool pipes)
+{
+	int pair[2];
+
+	CU_ASSERT_EQUAL_FATAL(pipes ? pipe2(pair, O_CLOEXEC)
+				    : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair),
+			      0);
+	letter(e, pair[0]);
+	close(pair[1]);
+}
+
+static void end_take(void *arg)
+{
+	struct memory_end *e = arg;
+
+	e->err = e->stream ? ddio_memory_take(&e->stream, &e->box) : -EAGAIN;
+}
+
+static void test_take(void)
+{
+	uint8_t plain[100];
+	struct memory_end e;
+	uint64_t end_at;
+	int what, i;
+
+	memset(&e, 0, sizeof(e));
+	e.env = env_new();
+	CU_ASSERT_EQUAL_FATAL(ddio_real_start_thread(e.env), 0);
+	on_reactor(e.env, end_listen, &e);
+	hand_connect(&e);
+	ddio_mailbox_close(&e.box);
+	for (i = 0; i < (int)sizeof(plain); i++)
+		plain[i] = (uint8_t)i;
+	for (what = SENT_NOTHING; what <= SENT_PIPE; what++) {
+		CU_ASSERT_EQUAL_FATAL(ddio_mailbox_open(e.env, &e.box), 0);
+		if (what != SENT_NOTHING) {
+			letter_memory(&e, what);
+			letter_bell(&e, what == SENT_PIPE);
+		}
+		end_at = ddio_env_now(e.env) + PATIENCE;
+		do {
+			on_reactor(e.env, end_take, &e);
+		} while (!e.stream && ddio_env_now(e.env) < end_at);
+		CU_ASSERT_NOT_EQUAL(e.err, 0);
+		ddio_mailbox_close(&e.box);
+	}
+	/* The stream is what it was. */
+	CU_ASSERT_EQUAL(send(e.hand, plain, sizeof(plain), 0), (ssize_t)sizeof(plain));
+	until(e.got == sizeof(plain));
+	CU_ASSERT_EQUAL(e.wrong, 0);
+	e.bell = -1;
+	end(&e);
+}
+
 static void end_pause(void *arg)
 {
 	struct memory_end *e = arg;
@@ -347,6 +501,9 @@ static const struct ut_case cases[] = {
 	{ "an end", test_ended },
 	{ "an end that lies", test_lies },
 	{ "a bell that nobody hears", test_bell },
+	{ "an end that is killed", test_killed },
+	{ "an end that makes holes", test_holes },
+	{ "what is sent instead of memory", test_take },
 	{ "no room", test_full },
 	{ "no room, and nobody to make any", test_gone },
 	{ NULL, NULL },

@@ -143,7 +143,7 @@ void session_conn_opts(struct ddio_session *s, struct ddio_conn_opts *opts)
 	opts->handshake_ns = s->timeout_ns;
 	opts->unsummed = s->conf->wire_checksums == DDIO_CONF_SUMS_NO;
 	opts->near_unsummed = s->conf->wire_checksums == DDIO_CONF_SUMS_YES;
-	opts->memory = s->conf->share && s->conf->wire_checksums != DDIO_CONF_SUMS_ALWAYS;
+	opts->memory = s->conf->channels && s->conf->wire_checksums != DDIO_CONF_SUMS_ALWAYS;
 	opts->tls = s->tls;
 }
 

@@ -3,6 +3,13 @@
 #include "env/env_ops.h"
 #include "env/local/memory.h"
 
+void ddio_memory_use(const struct ddio_env *env, struct ddio_memory_use *use)
+{
+	*use = (struct ddio_memory_use){ 0 };
+	if (env->ops->memory_use)
+		env->ops->memory_use(env, use);
+}
+
 bool ddio_memory_possible(const struct ddio_stream *stream)
 {
 	const struct ddio_env_ops *ops = stream->env->ops;

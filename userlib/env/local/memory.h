@@ -12,7 +12,21 @@
 
 #include "env/local/mailbox.h"
 
-/* Returns true if both ends of the stream have the same address, and its bytes can go through memory. */
+/* So many streams of a reactor go through memory at most; those beyond that stay what they are. */
+#define ENV_MEMORIES 64u
+
+/**
+ * struct ddio_memory_use - the streams of a reactor that go through memory
+ * @now: of them; @most: at any time
+ * @hits: how often there was no room for one more
+ */
+struct ddio_memory_use {
+	uint64_t now, most, hits;
+};
+
+/* In a world where none does, they are zeros. */
+void ddio_memory_use(const struct ddio_env *env, struct ddio_memory_use *use);
+/* Returns true if both ends of the stream have the same address, and there is room for one more. */
 bool ddio_memory_possible(const struct ddio_stream *stream);
 /* Return: 0, *@stream being another one; or -errno. */
 int ddio_memory_offer(struct ddio_stream **stream, const char *name,

@@ -234,17 +234,19 @@ static int real_look(struct real *real, uint64_t now)
 
 static int real_sleep(struct real *real, int timeout)
 {
+	bool dozes = timeout != 0;
 	int n;
 
 	atomic_store(&real->sleeping, 1);
 	if (atomic_load(&real->posts) || atomic_load(&real->stop) ||
-	    (timeout && !real->memory->doze(real)))
+	    (dozes && !real->memory->doze(real)))
 		timeout = 0;
 	n = epoll_pwait(real->epfd, real->batch, REAL_BATCH, timeout, real->signals);
 	if (n < 0)
 		n = -errno;
 	atomic_store(&real->sleeping, 0);
-	real->memory->rise(real);
+	if (dozes)
+		real->memory->rise(real);
 	return n == -EINTR ? 0 : n;
 }
 

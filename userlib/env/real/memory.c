@@ -20,9 +20,6 @@
 #include "env/real/memory.h"
 #include "env/real/stream.h"
 
-/* Of one reactor, since it looks at all of them. */
-#define MEMORIES_MAX 64
-
 #define HEADS 4096u
 #define MEMORY_BYTES (HEADS + 2 * (size_t)CHANNEL_DATA)
 
@@ -59,6 +56,23 @@ static struct memory_stream *stream_of(const struct ddio_stream *stream)
 static struct real *real_of_stream(const struct memory_stream *s)
 {
 	return real_of(s->base.env);
+}
+
+static void count(struct real *real)
+{
+	struct ddio_memory_use *use = &real->memory_use;
+
+	if (++use->now > use->most)
+		use->most = use->now;
+}
+
+/* A reactor looks at all of them whenever it looks for events, and each takes MEMORY_BYTES at most. */
+static bool room(struct real *real)
+{
+	if (real->memory_use.now < ENV_MEMORIES)
+		return true;
+	real->memory_use.hits++;
+	return false;
 }
 
 /* Writing has left the TCP stream. */
@@ -359,7 +373,7 @@ static void leave(struct memory_stream *s)
 	real_gone(real_of_stream(s), s);
 	watch_del(real_of_stream(s), &s->bell);
 	ddio_list_del(&s->link);
-	real_of_stream(s)->nmemories--;
+	real_of_stream(s)->memory_use.now--;
 }
 
 static void memory_detach(struct ddio_stream *stream)
@@ -379,7 +393,7 @@ static int memory_attach(struct ddio_env *env, struct ddio_stream *stream)
 	if (!err)
 		err = watch_set(real_of(env), &s->bell, EPOLLIN);
 	if (!err)
-		real_of(env)->nmemories++;
+		count(real_of(env));
 	return err;
 }
 
@@ -446,7 +460,7 @@ static int memory_begin(struct memory_stream *s, bool offered, struct ddio_strea
 	err = watch_set(real_of_stream(s), &s->bell, EPOLLIN);
 	if (err)
 		return err;
-	real_of_stream(s)->nmemories++;
+	count(real_of_stream(s));
 	s->plain = *stream;
 	*stream = &s->base;
 	real_stream_user(s->plain, &user);
@@ -475,6 +489,17 @@ static int offer(struct memory_stream *s, const char *name, const uint8_t token[
 	return err;
 }
 
+/* Of anything else the peer could decide how long its calls take. */
+static bool bell_is_socket(int fd)
+{
+	int domain, type;
+	socklen_t domain_len = sizeof(domain), type_len = sizeof(type);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_len) &&
+	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_len) && domain == AF_UNIX &&
+	       type == SOCK_STREAM;
+}
+
 static int take(struct memory_stream *s, struct ddio_mailbox *box)
 {
 	int err = ddio_shared_take(box, true, &s->shared);
@@ -484,7 +509,8 @@ static int take(struct memory_stream *s, struct ddio_mailbox *box)
 	if (err)
 		return err;
 	own_fd(s->bell.fd);
-	return ddio_shared_len(s->shared) == MEMORY_BYTES ? 0 : -EPROTO;
+	return ddio_shared_len(s->shared) == MEMORY_BYTES && bell_is_socket(s->bell.fd) ? 0
+											: -EPROTO;
 }
 
 /* How the two ends of a stream come by their memory: @box is NULL where it is offered. */
@@ -497,7 +523,7 @@ static int memory_make(struct ddio_stream **stream, const char *name, const uint
 
 	if (!real_stream_is_near(*stream))
 		return -EOPNOTSUPP;
-	if (real_of(env)->nmemories >= MEMORIES_MAX)
+	if (!room(real_of(env)))
 		return -EUSERS;
 	s = memory_new(env);
 	if (!s)
@@ -512,7 +538,12 @@ static int memory_make(struct ddio_stream **stream, const char *name, const uint
 
 bool real_memory_possible(const struct ddio_stream *stream)
 {
-	return real_stream_is_near(stream) && real_of(stream->env)->nmemories < MEMORIES_MAX;
+	return real_stream_is_near(stream) && room(real_of(stream->env));
+}
+
+void real_memory_use(const struct ddio_env *env, struct ddio_memory_use *use)
+{
+	*use = ((const struct real *)env)->memory_use;
 }
 
 int real_memory_offer(struct ddio_stream **stream, const char *name,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "env/env_ops.h"
 #include "base/heap.h"
+#include "env/local/memory.h"
 #include "env/real/real.h"
 
 struct real;
@@ -110,7 +111,7 @@ struct real_memory_ops {
  * @lingering: streams closed by their user that still deliver
  * @worker: for offloads
  * @thread: of ddio_real_start_thread()
- * @memory: what the loop does for @memories, streams through memory, of which there are @nmemories
+ * @memory: what the loop does for @memories, streams through memory, which @memory_use counts
  */
 struct real {
 	struct ddio_env env;
@@ -141,7 +142,7 @@ struct real {
 	bool thread_on;
 	const struct real_memory_ops *memory;
 	struct ddio_list memories;
-	uint32_t nmemories;
+	struct ddio_memory_use memory_use;
 };
 
 static inline struct real *real_of(struct ddio_env *env)

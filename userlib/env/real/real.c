@@ -118,6 +118,7 @@ static const struct ddio_env_ops real_ops = {
 	.memory_possible = real_memory_possible,
 	.memory_offer = real_memory_offer,
 	.memory_take = real_memory_take,
+	.memory_use = real_memory_use,
 };
 
 /**

@@ -36,6 +36,7 @@ static const struct {
 	[BOUND_FETCHED] = { "fetched/turn", 8192 },
 	[BOUND_PROBED] = { "probed/turn", 16384 },
 	[BOUND_JOBS] = { "jobs/reactor", 256 },
+	[BOUND_CHANNELS] = { "channels/reactor", 64 },
 	[BOUND_TRACED] = { "traced/reactor", 65536 },
 	[BOUND_LINES] = { "lines/second", 20 },
 	[BOUND_RECORDS] = { "records",

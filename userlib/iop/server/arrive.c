@@ -246,7 +246,7 @@ void server_accept(void *ctx, struct ddio_stream *stream)
 				       .cluster = server->iop.conf->cluster,
 				       .unsummed = sums == DDIO_CONF_SUMS_NO,
 				       .near_unsummed = sums == DDIO_CONF_SUMS_YES,
-				       .memory = server->iop.conf->share &&
+				       .memory = server->iop.conf->channels &&
 						 sums != DDIO_CONF_SUMS_ALWAYS,
 				       .tls = server->tls };
 	struct server_client *sc = client_new(reactor);

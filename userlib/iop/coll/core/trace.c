@@ -61,6 +61,14 @@ void coll_trace_end(const struct coll *coll)
 	x->wait_members_ns = done->wait_members_ns;
 }
 
+/* What is known of a member that has gone is not worth an event less. */
+static uint16_t way_of(const struct coll *coll, uint32_t rank)
+{
+	const struct coll_member *m = coll_group_member(coll->group, rank);
+
+	return m ? (uint16_t)ddio_conn_way(m->client->conn) : 0;
+}
+
 void coll_trace_add(const struct coll *coll, struct ddio_trace_event event)
 {
 	struct iop_trace *t = trace_of(coll);
@@ -69,6 +77,8 @@ void coll_trace_add(const struct coll *coll, struct ddio_trace_event event)
 	if (i < 0)
 		return;
 	event.coll = (uint16_t)i;
+	if (event.kind == DDIO_TRACE_SENT || event.kind == DDIO_TRACE_CAME)
+		event.slot = way_of(coll, event.rank);
 	event.ns = ddio_env_now(coll->reactor->env);
 	trace_add(t, &event, &coll->reactor->bounds.at[BOUND_TRACED]);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "env/lines.h"
+#include "env/local/memory.h"
 #include "iop/lmdb/room.h"
 #include "iop/ns/ns.h"
 #include "iop/ops/look/look.h"
@@ -76,6 +77,17 @@ static void bounds_done(struct gather *g)
 	free(ask);
 }
 
+/* The env counts them, and holds to the limit. */
+static void channels_count(const struct reactor *reactor, struct bound *b)
+{
+	struct ddio_memory_use use;
+
+	ddio_memory_use(reactor->env, &use);
+	*b = (struct bound){
+		.limit = ENV_MEMORIES, .now = use.now, .most = use.most, .hits = use.hits
+	};
+}
+
 static void bounds_collect(struct gather_part *p)
 {
 	struct bounds_part *part = (struct bounds_part *)p;
@@ -83,6 +95,7 @@ static void bounds_collect(struct gather_part *p)
 	server_clients_unread(p->reactor);
 	part->bounds = p->reactor->bounds;
 	records_count(p->reactor, &part->bounds.at[BOUND_RECORDS]);
+	channels_count(p->reactor, &part->bounds.at[BOUND_CHANNELS]);
 	part->bounds.at[BOUND_LINES].hits = ddio_env_lines_left_out(p->reactor->env);
 }
 
