@@ -116,7 +116,7 @@ killed_job() {
 	shift 2
 	# MPICH's tells the others by a signal.
 	set -- bash -c 'trap "" USR1; "$@"; exit 0' killed "build/tests/mpiio/$mpi/${PROGRAM:-killed}" "$@"
-	launcher=(mpiexec.openmpi -n "$n" -x "LD_PRELOAD=$library")
+	launcher=(mpiexec.openmpi --enable-recovery -n "$n" -x "LD_PRELOAD=$library")
 	[ "$mpi" = openmpi ] || launcher=(mpiexec.mpich -disable-auto-cleanup -iface lo -n "$n" -genv LD_PRELOAD "$library")
 	job $((20 * DDIO_PATIENCE)) "${launcher[@]}" "$@" 2>&1
 }
@@ -169,6 +169,25 @@ first_open() {
 	[ "$(grep -c '^told: .*\(is lost\|has gone away\)' "$dir/said.$1.$2")" = 2 ] &&
 		[ "$(grep -c '^again: .*gone away (0 s)' "$dir/said.$1.$2")" = 2 ] || { cat "$dir/said.$1.$2"; return 1; }
 }
+# One dies before it has come to the first open, MPI RANK: some of the others wait for it then, and some come later.
+before_open() {
+	PROGRAM=killed_open killed_job "$1" 4 ddio:before "$2" before >"$dir/said.$1.$2"
+	[ "$(grep -c '^told: .*has gone away' "$dir/said.$1.$2")" = 3 ] &&
+		[ "$(grep -c '^again: .*gone away (0 s)' "$dir/said.$1.$2")" = 3 ] || { cat "$dir/said.$1.$2"; return 1; }
+}
+# One that does not open the file may die: the others wait for each other.
+outside_open() {
+	PROGRAM=killed_open killed_job "$1" 3 "ddio:outside.$1" 2 outside >"$dir/said.$1.outside"
+	[ "$(grep -c '^opened' "$dir/said.$1.outside")" = 2 ] || { cat "$dir/said.$1.outside"; return 1; }
+}
+for mpi in mpich openmpi; do
+	[ -x "build/tests/mpiio/$mpi/killed_open" ] || continue
+	before_open $mpi 0 & first=$!
+	before_open $mpi 3 & second=$!
+	check "$mpi, one is killed that does not open the file" outside_open $mpi
+	check "$mpi, rank 0 is, before the first open" wait $first
+	check "$mpi, rank 3 is" wait $second
+done
 if [ -x build/tests/mpiio/mpich/killed_open ]; then
 	others=$DDIO_CONF
 	check "first opens: start" start_cluster first --iops 2 --disks 2 --engine mem --disk-size 256M --timeout-ms 3000

@@ -4,6 +4,9 @@
  * the STEP-th thing that it tells the others or connects to; the first is that it has come.  Each of the others says "told: "
  * and the text, and then whether a second attempt fails at once, and ends without the MPI, which would wait for the one that
  * has died.  If there are fewer steps all say "opened".
+ *
+ * With STEP "before" it kills itself before it opens anything, after half of the others wait for it, and before the other half.
+ * With "outside" it does so, too, but the file is that of the others alone.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -55,15 +58,14 @@ int connect(int fd, const struct sockaddr *addr, socklen_t len)
 	return next(fd, addr, len);
 }
 
-static int try(const char *name, const char *what)
+static int try(MPI_Comm comm, const char *name, const char *what)
 {
 	char text[MPI_MAX_ERROR_STRING] = "";
 	double begun = MPI_Wtime();
 	MPI_File fh;
 	int len, ret;
 
-	ret = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
-			    &fh);
+	ret = MPI_File_open(comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh);
 	if (ret)
 		MPI_Error_string(ret, text, &len);
 	printf("%s%s (%.0f s)\n", ret ? what : "opened", text, MPI_Wtime() - begun);
@@ -71,20 +73,37 @@ static int try(const char *name, const char *what)
 	return ret;
 }
 
+/* Of the others some come before that, and some after it. */
+static void die_early(int rank, int who)
+{
+	if (rank == who) {
+		usleep(300000);
+		raise(SIGKILL);
+	}
+	if (rank & 1)
+		usleep(2000000);
+}
+
 int main(int argc, char **argv)
 {
-	int rank;
+	MPI_Comm comm = MPI_COMM_WORLD;
+	int rank, who;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (argc != 4)
 		MPI_Abort(MPI_COMM_WORLD, 2);
+	who = atoi(argv[2]);
+	if (!strcmp(argv[3], "outside"))
+		MPI_Comm_split(MPI_COMM_WORLD, rank == who, rank, &comm);
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (rank == atoi(argv[2]))
+	if (!atoi(argv[3]))
+		die_early(rank, who);
+	else if (rank == who)
 		countdown = atoi(argv[3]);
-	if (try(argv[1], "told: ")) {
+	if (try(comm, argv[1], "told: ")) {
 		countdown = 0;
-		try(argv[1], "again: ");
+		try(comm, argv[1], "again: ");
 	}
 	/* What the launcher would take for the end of the job, before the others have been told. */
 	sleep(1);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include "mpiio/abi/abi.h"
 #include "mpiio/abi/entry.h"
+#include "mpiio/team/siblings.h"
 
 #define CALL_FILE(n, params, args)                                                         \
 	static int call_File_##n(MPI_File fh CALL_LIST params)                             \
@@ -147,8 +148,14 @@ static void *table[ENTRY_COUNT] = { ENTRIES_ALONE(TABLE_ALONE) FILE_CALLS(TABLE_
 	real_##n##_c = (n##_c_fn)real_find("File_" #n "_c");
 #define FIND_END(n, write, from) real_##n = (n##_fn)real_find("File_" #n);
 
-/* The only name of a back end that others see. */
+/* The only names of a back end that others see. */
 __attribute__((visibility("default"))) void **mpiio_table(unsigned int entries);
+__attribute__((visibility("default"))) void mpiio_siblings(const int *pid, unsigned int n);
+
+void mpiio_siblings(const int *pid, unsigned int n)
+{
+	siblings_know(pid, n);
+}
 
 void **mpiio_table(unsigned int entries)
 {

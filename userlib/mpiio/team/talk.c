@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "mpiio/team/siblings.h"
 #include "mpiio/team/team.h"
 
 #define TALK_BYTES 4096
@@ -87,10 +88,16 @@ static void talk_pause(unsigned int looks)
 		sched_yield();
 }
 
+/* Before there is a group: a process of the job that is there no more cannot come. */
+static int talk_misses(const struct mpiio_team *t)
+{
+	return t->whole && siblings_miss() ? -ECONNABORTED : 0;
+}
+
 /* Whether a process has died, and since when the others have known; or when they take it for dead. */
 static int talk_look(const struct mpiio_team *t, uint64_t *until)
 {
-	int err = t->group ? ddio_group_check(t->group) : 0;
+	int err = t->group ? ddio_group_check(t->group) : *until ? 0 : talk_misses(t);
 
 	if (err && !*until)
 		*until = now_ns() + TALK_GRACE_NS;

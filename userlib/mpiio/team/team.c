@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mpiio/team/siblings.h"
 #include "mpiio/team/team.h"
 
 static int keyval = MPI_KEYVAL_INVALID;
@@ -218,6 +219,15 @@ int team_own(struct mpiio_team **team)
 	return 0;
 }
 
+/* There is a MPI_COMM_WORLD where siblings are known. */
+static bool is_whole_job(int size)
+{
+	int job = 0;
+
+	PMPI_Comm_size(MPI_COMM_WORLD, &job);
+	return size == job;
+}
+
 bool team_visit(struct mpiio_team *visit, MPI_Comm comm)
 {
 	const struct mpiio_team *kept;
@@ -228,6 +238,7 @@ bool team_visit(struct mpiio_team *visit, MPI_Comm comm)
 	*visit = (struct mpiio_team){ .comm = comm, .talk = talk_new() };
 	PMPI_Comm_rank(comm, &visit->rank);
 	PMPI_Comm_size(comm, &visit->size);
+	visit->whole = siblings_are_known() && is_whole_job(visit->size);
 	for (kept = team_first(comm); kept; kept = kept->next) {
 		visit->deaf |= kept->deaf;
 		if (kept->group)

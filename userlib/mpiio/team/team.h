@@ -25,6 +25,7 @@ struct ddio_session *cluster_session(struct mpiio_cluster *c);
  * @refs: files, and the communicator that it was made of
  * @talk: what its processes tell each other; @deaf: one has died, and the MPI may wait for it for ever
  * @heeds: in a talk it looks whether others wait in a call of the group
+ * @whole: of a visit: the communicator has all processes of the job
  * @greatest: what processes were about that told each other numbers last
  * @opened: files, to number them
  */
@@ -35,7 +36,7 @@ struct mpiio_team {
 	int rank, size;
 	unsigned int refs;
 	struct team_talk *talk;
-	bool deaf, heeds;
+	bool deaf, heeds, whole;
 	int64_t greatest;
 	uint32_t opened;
 	struct mpiio_team *next;
