@@ -596,7 +596,7 @@ int ddio_layout(struct ddio_file *file, int (*fn)(void *arg, const struct ddio_p
  * @DDIO_METHOD_DDS: disk-directed with presort: blocks in the order of their places
  * @DDIO_METHOD_SMALL: rank 0 reads or writes for all, and the data travel with the members' agreement.  Chosen by
  *	DDIO_METHOD_DEFAULT for arrays of which all shares together have at most 64 KB, in groups of at most 1024
- *	members, without flags but DDIO_XFER_SHORT and DDIO_XFER_NO_SCATTER; found in reports, and cannot be asked for
+ *	members, and for a range without holes that one process transfers alone, without flags but DDIO_XFER_SHORT and DDIO_XFER_NO_SCATTER; found in reports, and cannot be asked for
  */
 enum ddio_method {
 	DDIO_METHOD_DEFAULT = 0,
@@ -818,7 +818,8 @@ ssize_t ddio_pwrite(struct ddio_file *file, const void *buf, size_t len, uint64_
  * @file: the file
  * @t: what is transferred, and how
  *
- * A disk-directed request of a group of one, unless @t->method is DDIO_METHOD_TC.
+ * A disk-directed request of a group of one, unless @t->method is DDIO_METHOD_TC or the transfer is small
+ * (DDIO_METHOD_SMALL): then it goes the way of ddio_pread() and ddio_pwrite().
  *
  * Return: as ddio_read_all().
  */

@@ -377,7 +377,9 @@ static int transfer(struct cp_proc *p, struct ddio_file *f, uint8_t *buf, bool w
 {
 	struct ddio_extent all = { 0, BYTES };
 	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &all };
-	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part, .buf = buf };
+	struct ddio_transfer t = {
+		.struct_size = sizeof(t), .part = &part, .buf = buf, .method = DDIO_METHOD_DDS
+	};
 
 	return cp_note(p, writing ? ddio_write(f, &t) : ddio_read(f, &t));
 }

@@ -121,6 +121,148 @@ static void borders_and_messages(void)
 }
 
 /*
+ * One process alone: a range without holes is small, however it is described
+ */
+enum { MANY = 64 };
+
+static const struct {
+	uint64_t len[2], gap;
+	uint32_t flags, method;
+} ranges[] = {
+	{ { 1, 0 }, 0, 0, DDIO_METHOD_SMALL },
+	{ { 65536, 0 }, 0, 0, DDIO_METHOD_SMALL },
+	{ { 65537, 0 }, 0, 0, DDIO_METHOD_DDS },
+	{ { 100, 200 }, 0, DDIO_XFER_SHORT, DDIO_METHOD_SMALL },
+	{ { 100, 200 }, 1, 0, DDIO_METHOD_DDS },
+	{ { 100, 0 }, 0, DDIO_XFER_SYNC, DDIO_METHOD_DDS },
+	{ { 100, 0 }, 0, DDIO_XFER_ATOMIC, DDIO_METHOD_DDS },
+};
+
+static void move_range(struct cp_proc *p, struct ddio_file *f, size_t i)
+{
+	uint64_t at = 1000 + i, len = ranges[i].len[0] + ranges[i].len[1], k, wrong = 0;
+	struct ddio_extent list[2] = { { at, ranges[i].len[0] },
+				       { at + ranges[i].len[0] + ranges[i].gap,
+					 ranges[i].len[1] } };
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = list[1].len ? 2 : 1, .list = list };
+	struct ddio_report report = { .struct_size = sizeof(report) };
+	struct ddio_transfer t = {
+		.struct_size = sizeof(t), .part = &part, .flags = ranges[i].flags, .report = &report
+	};
+	uint8_t *buf = calloc(2, len);
+
+	for (k = 0; k < len; k++)
+		buf[k] = cp_byte(i, k);
+	t.buf = buf;
+	CP_OK(p, ddio_write(f, &t));
+	CU_ASSERT_EQUAL(report.method, ranges[i].method);
+	CU_ASSERT_EQUAL(report.bytes_moved, len);
+	t.buf = buf + len;
+	t.flags &= ~DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_read(f, &t));
+	for (k = 0; k < len; k++)
+		wrong += buf[len + k] != buf[k];
+	CU_ASSERT_EQUAL(wrong, 0);
+	free(buf);
+}
+
+static void ranges_alone(struct cp_proc *p)
+{
+	struct ddio_file *f = NULL;
+	size_t i;
+
+	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE, NULL, &f));
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		move_range(p, f, i);
+	ddio_close(f);
+}
+
+/* Starts writes of 8 bytes each and waits for all.  Returns how long they took. */
+static uint64_t write_many(struct cp_proc *p, struct ddio_file *f, uint32_t n, struct ddio_op **op)
+{
+	uint64_t begun = ddio_env_now(p->env), *value = calloc(n, sizeof(*value));
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		struct ddio_extent piece = { (uint64_t)i * 8, 8 };
+		struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &piece };
+		struct ddio_transfer t = { .struct_size = sizeof(t),
+					   .part = &part,
+					   .buf = &value[i] };
+
+		value[i] = i;
+		CP_OK(p, ddio_start_write(f, &t, &op[i]));
+	}
+	for (i = 0; i < n; i++)
+		CP_OK(p, ddio_wait(op[i]));
+	free(value);
+	return ddio_env_now(p->env) - begun;
+}
+
+static void many_alone(struct cp_proc *p)
+{
+	struct ddio_op **op = calloc(MANY, sizeof(struct ddio_op *));
+	uint64_t one, value = 0;
+	struct ddio_file *f = NULL;
+
+	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE, NULL, &f));
+	write_many(p, f, 1, op);
+	one = write_many(p, f, 1, op);
+	CU_ASSERT_TRUE(write_many(p, f, MANY, op) < MANY / 4 * one);
+	CU_ASSERT_EQUAL(ddio_pread(f, &value, 8, (MANY - 1) * 8), 8);
+	CU_ASSERT_EQUAL(value, MANY - 1);
+	free(op);
+	ddio_close(f);
+}
+
+/* They wait behind one that keeps its turn, and then begin one after the other, and not one within the other. */
+static struct ddio_group queue;
+static uint32_t begun, within;
+
+static void keep_turn(struct turn *turn)
+{
+	(void)turn;
+}
+
+static void pass_at_once(struct turn *turn)
+{
+	uint32_t before = ++begun;
+
+	turn_pass(&queue, turn);
+	within += begun != before;
+}
+
+static void turns_are_no_tower(void)
+{
+	struct turn turn[MANY] = { { .begin = keep_turn } };
+	uint32_t i;
+
+	ddio_list_init(&queue.turns);
+	for (i = 0; i < MANY; i++) {
+		turn[i].begin = i ? pass_at_once : keep_turn;
+		turn_take(&queue, &turn[i]);
+	}
+	CU_ASSERT_EQUAL(begun, 0);
+	turn_pass(&queue, &turn[0]);
+	CU_ASSERT_EQUAL(begun, MANY - 1);
+	CU_ASSERT_EQUAL(within, 0);
+	CU_ASSERT_EQUAL(turn[MANY - 1].number, MANY);
+}
+
+static void alone(void)
+{
+	void (*const what[])(struct cp_proc * p) = { ranges_alone, many_alone };
+	struct cp_world w;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
+		CU_ASSERT_EQUAL(cp_run(&w, what[i], NULL), 0);
+		cp_world_end(&w);
+	}
+}
+
+/*
  * Sizes
  */
 static void around_the_end(struct cp_proc *p)
@@ -597,6 +739,8 @@ static const struct ut_case cases[] = {
 	{ "borders, and messages", borders_and_messages },
 	{ "sizes", sizes },
 	{ "every member knows the nodes", every_member_knows_the_nodes },
+	{ "one process alone", alone },
+	{ "turns are no tower", turns_are_no_tower },
 	{ "a member is lost meanwhile", member_lost_meanwhile },
 	{ "silent at any moment", silent_at_any_moment },
 	{ "data that do not fit", data_that_do_not_fit },

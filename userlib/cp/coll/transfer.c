@@ -149,13 +149,14 @@ static int op_map(struct ddio_op *op, const struct ddio_transfer *t)
 #define SMALL_BYTES (64u << 10)
 #define SMALL_MEMBERS 1024u
 
-/* Returns true if it goes with the agreement: every member must find the same. */
+/* Returns true if it goes with the agreement: every member must find the same, so all must know the whole. */
 static bool op_is_small(const struct ddio_op *op)
 {
+	bool known = !op->group || op->part_kind == DDIO_PART_ARRAY;
 	uint64_t lo, hi, all = 0;
 	uint32_t r;
 
-	if (!op->group || op->part_kind != DDIO_PART_ARRAY || op->nprocs > SMALL_MEMBERS ||
+	if (!known || op->nprocs > SMALL_MEMBERS ||
 	    op->flags & ~(DDIO_XFER_SHORT | DDIO_XFER_NO_SCATTER))
 		return false;
 	ddio_map_bounds(op->map, &lo, &hi);

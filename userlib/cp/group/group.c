@@ -146,12 +146,17 @@ static void turns_run(struct ddio_group *group)
 {
 	struct turn *turn;
 
+	/* One that has passed its turn before its beginning is over: the loop that began it goes on. */
+	if (group->turns_run)
+		return;
+	group->turns_run = true;
 	while (!group->turn && !ddio_list_empty(&group->turns)) {
 		turn = ddio_list_first(&group->turns, struct turn, link);
 		ddio_list_del(&turn->link);
 		group->turn = turn;
 		turn->begin(turn);
 	}
+	group->turns_run = false;
 }
 
 static void tell_neighbours(struct ddio_group *group)

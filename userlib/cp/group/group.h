@@ -97,7 +97,7 @@ struct turn {
  * @awaited: the last turn of a patient group whose first step others have waited for since long, and this member has not begun
  * @patient_from: steps of turns from this number on wait for members as long as they live; 0: none
  * @first_ended: the last turn whose first step has ended here; they end in order
- * @turns: wait for their turn; @turn is the one that has it
+ * @turns: wait for their turn; @turn is the one that has it; @turns_run: they are being begun
  * @fans: steps that are not over
  * @gathered: bytes of what children have contributed to be gathered, as they came
  * @ended: steps that failed before all children had contributed
@@ -121,6 +121,7 @@ struct ddio_group {
 	uint64_t patient_from, first_ended;
 	struct ddio_list turns;
 	struct turn *turn;
+	bool turns_run;
 	struct ddio_list fans;
 	uint64_t gathered;
 	uint64_t *ended;

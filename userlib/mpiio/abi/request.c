@@ -281,8 +281,7 @@ bool request_over(struct mpiio_op *op)
 {
 	bool over;
 
-	if (stage_of(op) == OP_WAITING)
-		begin_some();
+	begin_some(); /* whichever of those under way is over */
 	pthread_mutex_lock(&lock);
 	over = op->stage == OP_COMPLETE || (op->stage == OP_RUNNING && op_over(op));
 	pthread_mutex_unlock(&lock);

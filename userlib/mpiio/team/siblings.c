@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A number that another process has got meanwhile is of one that is there: who has died is missed at worst. */
+/* A number that is another process's meanwhile is of one that is there: who has died is missed at worst. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/types.h>

@@ -268,6 +268,14 @@ static void small_agree(struct ddio_op *op)
 	free(compare);
 }
 
+/* Nobody meets this process in the order of its turns: others begin while its requests are under way. */
+static void small_begin(struct ddio_op *op)
+{
+	if (op->nprocs == 1)
+		turn_pass(op->group, &op->turn);
+	small_agree(op);
+}
+
 static void small_prepare(struct ddio_op *op)
 {
 	struct small_op *sm = calloc(1, sizeof(*sm));
@@ -289,7 +297,7 @@ static void small_report(struct ddio_op *op)
 
 const struct mover method_small = {
 	.prepare = small_prepare,
-	.agree = small_agree,
+	.agree = small_begin,
 	.report = small_report,
 	.free = small_free,
 };
