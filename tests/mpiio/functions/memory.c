@@ -3,6 +3,7 @@
 #include "tests/mpiio/functions/functions.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { ROOM = 16384 };
 
@@ -236,6 +237,43 @@ static void nested(void)
 	try_type(3, c);
 }
 
+/* Every other of many numbers, by rows: nobody makes a copy of them all. */
+static void no_copy(void)
+{
+	enum { ROWS = 512, COLUMNS = 1 << 14, MEGABYTES = ROWS * COLUMNS * 8 >> 20 };
+	double *a = calloc(2 * ROWS * COLUMNS, sizeof(*a));
+	MPI_Offset at = (MPI_Offset)ROWS * COLUMNS * 8 * tst.rank;
+	MPI_File fh = tst.strict ? tst_create(".nocopy") : MPI_FILE_NULL;
+	struct rusage before, after;
+	MPI_Datatype row, t;
+	long i, wrong = 0;
+
+	MPI_Type_vector(COLUMNS, 1, 2, MPI_DOUBLE, &row);
+	MPI_Type_create_hvector(ROWS, 1, 2 * COLUMNS * 8, row, &t);
+	MPI_Type_commit(&t);
+	for (i = 0; i < 2 * ROWS * COLUMNS; i++)
+		a[i] = (double)i;
+	getrusage(RUSAGE_SELF, &before);
+	if (fh != MPI_FILE_NULL) {
+		OK(MPI_File_write_at_all(fh, at, a, 1, t, MPI_STATUS_IGNORE));
+		for (i = 0; i < ROWS * COLUMNS; i++)
+			a[2 * i] = 0;
+		OK(MPI_File_read_at_all(fh, at, a, 1, t, MPI_STATUS_IGNORE));
+		getrusage(RUSAGE_SELF, &after);
+		for (i = 0; i < 2 * ROWS * COLUMNS; i++)
+			wrong += a[i] != (double)i;
+		CHECK(!wrong, "%ld numbers differ", wrong);
+		CHECK((after.ru_maxrss - before.ru_maxrss) >> 10 < MEGABYTES,
+		      "%d MB take %ld MB more", MEGABYTES,
+		      (after.ru_maxrss - before.ru_maxrss) >> 10);
+		tst_close(&fh);
+		tst_remove(tst_file(".nocopy"));
+	}
+	MPI_Type_free(&row);
+	MPI_Type_free(&t);
+	free(a);
+}
+
 /* Absolute addresses. */
 static void bottom(void)
 {
@@ -336,6 +374,7 @@ void memory_cases(void)
 		{ "memory/subarray_c", subarray_c },
 		{ "memory/subarray_fortran", subarray_fortran },
 		{ "memory/nested", nested },
+		{ "memory/no_copy", no_copy },
 		{ "memory/towers", towers },
 		{ "memory/bottom", bottom },
 		{ "memory/repeated", repeated },
