@@ -3,7 +3,7 @@
 BEGIN { FS = "," }
 /^#/ {
 	if (!body)
-		print
+		head[++lines] = $0
 	next
 }
 /^layout/ {
@@ -24,6 +24,10 @@ BEGIN { FS = "," }
 	bars[k] += $col["iop_left_barriers"]
 }
 END {
+	for (i = 1; i <= lines; i++) {
+		sub(/seed [0-9]+, 1 trial \(median\)/, "means of " n[order[1]] " seeds", head[i])
+		print head[i]
+	}
 	print "layout,pattern,record,method,seeds,mbps,paper_mbps,cv,iop_left,iop_left_barriers"
 	for (i = 1; i <= cells; i++) {
 		k = order[i]

@@ -77,6 +77,25 @@ tocs() { # TOCS 1997, Figures 4 to 7 and Table III; the text gives the cache twi
 	draw tocs "TOCS 1997, Figures 4 to 7, MB/s"
 }
 
+# TOCS once more, seed 1, with queues that are first come, first served, by both caches: what its text says of SPFS on random
+# blocks then holds, and what it says of contiguous ones does not.
+queues() {
+	local name cache
+	for name in fcfs fcfs-4mb; do
+		cache=1M
+		[ $name = fcfs-4mb ] && cache=256K
+		mkdir -p "$out/$name"
+		seeds=1 means tocs97 --fcfs --cache $cache --patterns $patterns --layouts random-blocks,contiguous \
+			--methods tc,2p,dd,dds >"$out/$name/tocs.csv"
+		{
+			awk -f $here/relative.awk "$out/$name/tocs.csv" | tail -n 5
+			echo
+			awk -f $here/statements.awk "$out/$name/tocs.csv"
+		} >"$out/$name.txt"
+		tail -n 1 "$out/$name.txt" | sed "s/^/$name: /"
+	done
+}
+
 # TR95-251: the report's file system and the client of all tables; a block that is written in part is read first.
 lu() { # Figure 10, and the figures that are drawn from its data
 	local layout slab block fs rest l m
@@ -322,7 +341,7 @@ statements() {
 	tail -n 1 "$out/statements.txt" | sed 's/^/statements: /'
 }
 
-all='tables tocs sensitivity figures94 sweeps statements lu alone ionode tried fixes scale shares'
+all='tables tocs queues sensitivity figures94 sweeps statements lu alone ionode tried fixes scale shares'
 # shellcheck disable=SC2048
 for what in ${*:-$all}; do
 	case " $all " in
