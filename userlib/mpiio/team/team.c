@@ -220,12 +220,12 @@ int team_own(struct mpiio_team **team)
 }
 
 /* There is a MPI_COMM_WORLD where siblings are known. */
-static bool is_whole_job(int size)
+static bool is_whole_job(MPI_Comm comm)
 {
-	int job = 0;
+	int how = MPI_UNEQUAL;
 
-	PMPI_Comm_size(MPI_COMM_WORLD, &job);
-	return size == job;
+	PMPI_Comm_compare(comm, MPI_COMM_WORLD, &how);
+	return how != MPI_UNEQUAL;
 }
 
 bool team_visit(struct mpiio_team *visit, MPI_Comm comm)
@@ -238,7 +238,7 @@ bool team_visit(struct mpiio_team *visit, MPI_Comm comm)
 	*visit = (struct mpiio_team){ .comm = comm, .talk = talk_new() };
 	PMPI_Comm_rank(comm, &visit->rank);
 	PMPI_Comm_size(comm, &visit->size);
-	visit->whole = siblings_are_known() && is_whole_job(visit->size);
+	visit->whole = siblings_are_known() && is_whole_job(comm);
 	for (kept = team_first(comm); kept; kept = kept->next) {
 		visit->deaf |= kept->deaf;
 		if (kept->group)
