@@ -49,7 +49,7 @@ for procs in 4 16; do
 		cluster tcp $procs
 		for mpi in mpich openmpi; do
 			[ -x "$build/tests/mpiio/$mpi/barrier" ] || continue
-			N=$procs BOUND=10 launch "$build/tests/mpiio/$mpi/barrier" "$calls" | sed "s/^/$mpi: /"
+			N=$procs BOUND=10 launch "$build/tests/mpiio/$mpi/barrier" "$calls" 2>/dev/null | sed -n "s/^barrier /$mpi: barrier /p"
 		done
 	done | awk -v procs=$procs '
 		{ us = $NF; $NF = ""; sub(/ +$/, ""); if (!($0 in n)) order[++m] = $0; v[$0, ++n[$0]] = us }
