@@ -3,18 +3,19 @@
 #
 # What a small collective, and a barrier, costs in messages, system calls and wake-ups:
 #
-#   tests/perf/counts.sh [CALLS]
+#   tests/perf/counts.sh [CALLS [WAY]]
 #
 # For 4 and 16 processes, 1 KB and 64 KB: what CALLS (1000) more of each call add on a cluster of $IOPS I/O processors (4)
 # with disks in memory ("dds-": by that method, however small it is), as perf counts them (root), divided by CALLS and by
-# processes; those of members and of daemons apart.
-# "send" and "receive" are the calls on sockets, "sleep" those that wait for the next event for as long as it takes, "look"
-# those that do not, "yield" what lies between looks, "futex" waking and being woken between threads, "woken" how often a
-# thread that slept was woken.
+# processes; those of members and of daemons apart.  With WAY tcp all messages go through sockets ("channels = no"), else through
+# memory.
+# "send" and "receive" are the calls on sockets, "bell" those that wake a reactor that waits for memory, "sleep" those that wait
+# for the next event for as long as it takes, "look" those that do not, "yield" what lies between looks, "futex" waking and being
+# woken between threads, "woken" how often a thread that slept was woken.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${BUILD:-$PWD/build}
-calls=${1:-1000}
+calls=${1:-1000} way=${2:-memory}
 case $calls in '' | *[!0-9]* | 0) sed -n '4,14s/^# \?//p' "$0"; exit 2 ;; esac
 if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
 	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/counts.sh "$@"
@@ -29,8 +30,8 @@ finish() {
 trap finish EXIT
 trap 'exit 143' TERM INT
 
-names=(send receive sleep look yield futex all woken)
-events=syscalls:sys_enter_sendmsg,syscalls:sys_enter_recvmsg,syscalls:sys_enter_epoll_pwait,syscalls:sys_enter_epoll_wait
+names=(send bell receive sleep look yield futex all woken)
+events=syscalls:sys_enter_sendmsg,syscalls:sys_enter_sendto,syscalls:sys_enter_recvmsg,syscalls:sys_enter_epoll_pwait,syscalls:sys_enter_epoll_wait
 events+=,syscalls:sys_enter_sched_yield,syscalls:sys_enter_futex,raw_syscalls:sys_enter,sched:sched_wakeup
 
 # counted FILE COMMAND...: how often each event came in the command and what it starts
@@ -44,9 +45,10 @@ once() {
 	# shellcheck disable=SC2016
 	counted "$dir/all" bash -c '
 		"$0/ddio" start --dir "$1/c" --engine mem --disk-size 512M --iops "${IOPS:-4}" --cache 64M >/dev/null &&
+		{ [ "$3" = memory ] || sed -i "/^\[cluster\]/a channels = no" "$1/c/ddio.conf"; } &&
 		perf stat -x, -o "$1/members" -e "$2" -- "$0/tests/perf/bench_calls" --repeat "$1/c/ddio.conf" \
-			127.0.0.1:19000 "${@:3}" >/dev/null &&
-		"$0/ddio" stop --clean --dir "$1/c" >/dev/null' "$build" "$dir" "$events" "$@" || exit 1
+			127.0.0.1:19000 "${@:4}" >/dev/null &&
+		"$0/ddio" stop --clean --dir "$1/c" >/dev/null' "$build" "$dir" "$events" "$way" "$@" || exit 1
 }
 numbers() {
 	awk -F, '!/^#/ && NF > 2 { printf "%s ", $1 }' "$1"

@@ -26,7 +26,7 @@ ip link add name near0 mtu 9000 type veth peer name far0 mtu 9000 &&
 
 # once WHERE HOW: a line "where how MB/s sender's receiver's copied"
 once() {
-	local addr=10.64.1.2 there=(nsenter -t $far -n) got sent
+	local addr=10.64.1.2 there=(nsenter -t "$far" -n) got sent
 	[ "$1" = veth ] || { addr=127.0.0.1; there=(); }
 	got=$(mktemp)
 	timeout 60 ${there[@]+"${there[@]}"} "$bench" receive "$addr" 19900 >"$got" &

@@ -268,7 +268,7 @@ static void mesh_end(uint32_t n)
 /* One token for each reactor: all of them sleep and are woken all the time. */
 static void test_few_tokens(void)
 {
-	uint64_t hops = ut_rounds(4000);
+	uint64_t hops = 2000;
 	uint32_t i, passed = 0, in_memory = 0;
 
 	mesh_begin(MESH_NODES, 1, 64);
