@@ -166,23 +166,6 @@ void mount_look(struct mounter *m)
 		faults_violated(m->cp->f, "cp%u: its names are not as it left them", m->cp->rank);
 }
 
-/*
- * A mount that is silent for longer than the timeout is forgotten with what it was answered, so that a call that it makes
- * again may fail on what it has done itself.
- */
-static bool done_twice(struct mounter *m, const struct mount_op *op, int err)
-{
-	struct mount_state found, next = *mount_now(m);
-
-	if (!mount_silenced(m->cp->f) || (err != -EEXIST && err != -ENOENT))
-		return false;
-	state_find(m, &found);
-	if (m->cp->f->result->why[0] || !op_apply(op, &next) || !state_is(m, &found, &next))
-		return false;
-	past_push(m, &found, op_dirs(op));
-	return true;
-}
-
 void mount_did(struct mounter *m, const struct mount_op *op, int err)
 {
 	struct mount_state next = *mount_now(m);
@@ -191,8 +174,6 @@ void mount_did(struct mounter *m, const struct mount_op *op, int err)
 		state_match(m, op);
 		return;
 	}
-	if (err && done_twice(m, op, err))
-		return;
 	if (err || !op_apply(op, &next)) {
 		faults_violated(m->cp->f, "cp%u: %s: %s", m->cp->rank, m->cp->what, strerror(-err));
 		return;

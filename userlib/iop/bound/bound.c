@@ -15,6 +15,7 @@ static const struct {
 	[BOUND_UNREAD] = { "unread/connection", 1u << 20 },
 	[BOUND_MOUNTS] = { "mounts", 16384 },
 	[BOUND_RESULTS] = { "results/mount", 65536 },
+	[BOUND_SILENT] = { "results/silent", 65536 },
 	[BOUND_LOCKS] = { "locks/mount", 65536 },
 	[BOUND_FILE_LOCKS] = { "locks/mount+file", 4096 },
 	[BOUND_WAITS] = { "waits/mount", 1024 },

@@ -15,21 +15,22 @@ enum bound_id {
 	BOUND_UNREAD,	     /* bytes of replies that a connection has not read */
 	BOUND_MOUNTS,	     /* mounts that the name server knows */
 	BOUND_RESULTS,	     /* results that it keeps in case a mount asks again, of a mount */
-	BOUND_LOCKS,	     /* locks, of a mount */
-	BOUND_FILE_LOCKS,    /* locks on one file, of a mount; only the most is counted */
-	BOUND_WAITS,	     /* requests that wait for a lock, of a mount */
-	BOUND_LEASES,	     /* leases, of a mount */
-	BOUND_EPOCHS,	     /* epochs of files that are not decided, of a connection */
-	BOUND_SEARCHED,	     /* locks that the search for a deadlock looks at before one waits */
-	BOUND_TRIED,	     /* waits that are tried before others have their turn */
-	BOUND_GROUPS,	     /* groups that a connection is attached to */
-	BOUND_CHECKED,	     /* records that a check looks at before others have their turn */
-	BOUND_ENDED,	     /* things taken from mounts that end before others have their turn */
-	BOUND_CLIMBED,	     /* directories that a rename looks at before others have their turn */
-	BOUND_LISTED,	     /* records that a listing looks at before others have their turn */
-	BOUND_NAMES,	     /* names of a path that are looked up, those in links included */
-	BOUND_XATTRS,	     /* extended attributes, of an inode; only the most is counted */
-	BOUND_FIXES,	     /* records that a repair of the names writes in one transaction */
+	BOUND_SILENT, /* the same, of all mounts that have been silent for longer than the timeout */
+	BOUND_LOCKS,  /* locks, of a mount */
+	BOUND_FILE_LOCKS, /* locks on one file, of a mount; only the most is counted */
+	BOUND_WAITS,	  /* requests that wait for a lock, of a mount */
+	BOUND_LEASES,	  /* leases, of a mount */
+	BOUND_EPOCHS,	  /* epochs of files that are not decided, of a connection */
+	BOUND_SEARCHED,	  /* locks that the search for a deadlock looks at before one waits */
+	BOUND_TRIED,	  /* waits that are tried before others have their turn */
+	BOUND_GROUPS,	  /* groups that a connection is attached to */
+	BOUND_CHECKED,	  /* records that a check looks at before others have their turn */
+	BOUND_ENDED,	  /* things taken from mounts that end before others have their turn */
+	BOUND_CLIMBED,	  /* directories that a rename looks at before others have their turn */
+	BOUND_LISTED,	  /* records that a listing looks at before others have their turn */
+	BOUND_NAMES,	  /* names of a path that are looked up, those in links included */
+	BOUND_XATTRS,	  /* extended attributes, of an inode; only the most is counted */
+	BOUND_FIXES,	  /* records that a repair of the names writes in one transaction */
 	BOUND_PLANNED, /* steps of making a collective's block lists before others have their turn */
 	BOUND_PLACED, /* blocks or extents that get a place, or read as zeros, before others have their turn */
 	BOUND_FREED, /* extents whose space is given back before others have their turn */

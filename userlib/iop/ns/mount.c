@@ -7,6 +7,12 @@
 #include "base/bug.h"
 #include "iop/ns/priv.h"
 
+/*
+ * A mount that nothing is heard of loses its open files and locks, but may come back, and ask again what it was answered
+ * meanwhile: so its results are kept for so long.
+ */
+#define SILENT_NS (3600 * 1000000000ull)
+
 /**
  * struct open_inode - an inode that is open
  * @mounts: how many have it open
@@ -34,23 +40,37 @@ static struct ns_mount *mount_find(const struct ddio_list *list, const uint8_t *
 	return NULL;
 }
 
+static void mount_enter(struct ns *ns, struct ns_mount *m)
+{
+	struct bound *b = &ns->bounds->at[BOUND_MOUNTS];
+
+	ddio_list_add(&m->link, &ns->mounts);
+	b->now = ++ns->nmounts;
+	bound_seen(b, b->now);
+}
+
+static bool mounts_full(struct ns *ns)
+{
+	struct bound *b = &ns->bounds->at[BOUND_MOUNTS];
+
+	if (ns->nmounts < b->limit)
+		return false;
+	b->hits++;
+	return true;
+}
+
 /* @before: it was there before the restart, however many there are. */
 static int mount_new(struct ns *ns, const uint8_t *id, bool before, struct ns_mount **mount)
 {
-	struct bound *b = &ns->bounds->at[BOUND_MOUNTS];
 	struct ns_mount *m;
 
-	if (!before && ns->nmounts >= b->limit) {
-		b->hits++;
+	if (!before && mounts_full(ns))
 		return -EBUSY;
-	}
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	memcpy(m->id, id, sizeof(m->id));
-	ddio_list_add(&m->link, &ns->mounts);
-	b->now = ++ns->nmounts;
-	bound_seen(b, b->now);
+	mount_enter(ns, m);
 	*mount = m;
 	return 0;
 }
@@ -69,6 +89,14 @@ static void mount_free(struct ns *ns, struct ns_mount *m)
 	free(m);
 }
 
+/* It is a mount again, or the rest of it goes. */
+static void silent_leave(struct ns *ns, struct ns_mount *m)
+{
+	ns->bounds->at[BOUND_SILENT].now -= m->results;
+	ddio_list_del(&m->link);
+	mount_enter(ns, m);
+}
+
 void ns_mounts_free(struct ns *ns)
 {
 	struct ddio_hash_walk walk;
@@ -76,6 +104,8 @@ void ns_mounts_free(struct ns *ns)
 	struct open_inode *open;
 
 	ddio_timer_cancel(ns->env, &ns->timer);
+	while (!ddio_list_empty(&ns->silent))
+		silent_leave(ns, ddio_list_first(&ns->silent, struct ns_mount, link));
 	ddio_list_for_each_entry_safe(m, tmp, &ns->mounts, link)
 		mount_free(ns, m);
 	ddio_list_for_each_entry_safe(m, tmp, &ns->ending, link)
@@ -267,6 +297,58 @@ static void end_over(struct ns *ns, struct ns_mount *m, int err)
 		end->done(end, err);
 }
 
+static void mounts_look(void *arg);
+
+/* Returns the mount whose results go next, since they have been kept for long enough or are too many, or NULL. */
+static struct ns_mount *silent_over(struct ns *ns, uint64_t now)
+{
+	const struct bound *b = &ns->bounds->at[BOUND_SILENT];
+	struct ns_mount *m;
+
+	if (ddio_list_empty(&ns->silent))
+		return NULL;
+	m = ddio_list_first(&ns->silent, struct ns_mount, link);
+	return b->now > b->limit || now >= m->away + SILENT_NS ? m : NULL;
+}
+
+/* Sets the timer to when the next mount may be lost, or results of one that was. */
+static void watch_arm(struct ns *ns)
+{
+	uint64_t now = ddio_env_now(ns->env), when = 0;
+	struct ns_mount *m;
+
+	ddio_list_for_each_entry(m, &ns->mounts, link)
+		if (!m->conns && (!when || m->away + ns->timeout_ns < when))
+			when = m->away + ns->timeout_ns;
+	if (silent_over(ns, now))
+		when = now;
+	else if (!when && !ddio_list_empty(&ns->silent))
+		when = ddio_list_first(&ns->silent, struct ns_mount, link)->away + SILENT_NS;
+	ddio_timer_cancel(ns->env, &ns->timer);
+	ns->timer.fn = mounts_look;
+	ns->timer.arg = ns;
+	if (when && ddio_timer_arm(ns->env, &ns->timer, when))
+		ddio_env_log(
+			ns->env, DDIO_LOG_WARN,
+			"name space: no memory for a timer; mounts that have died keep their locks");
+}
+
+/* A mount that has ended leaves its results. */
+static void silent_enter(struct ns *ns, struct ns_mount *m)
+{
+	struct bound *b = &ns->bounds->at[BOUND_SILENT];
+
+	not_before(ns, m);
+	m->told = false;
+	m->survived = false;
+	ddio_list_del(&m->link);
+	ddio_list_add(&m->link, &ns->silent);
+	ns->bounds->at[BOUND_MOUNTS].now = --ns->nmounts;
+	b->now += m->results;
+	bound_seen(b, b->now);
+	watch_arm(ns);
+}
+
 /* Takes from a mount that ends as much as *@steps allow; frees it when nothing is left. */
 static void end_some(struct ns *ns, struct ns_mount *m, uint64_t *steps)
 {
@@ -276,6 +358,10 @@ static void end_some(struct ns *ns, struct ns_mount *m, uint64_t *steps)
 		return;
 	if (!close_some(ns, m, steps) || !*steps)
 		return;
+	if (m->keep && m->results) {
+		silent_enter(ns, m);
+		return;
+	}
 	ret = record_drop(ns, m, steps);
 	if (ret)
 		end_over(ns, m, ret < 0 ? ret : 0);
@@ -323,26 +409,6 @@ bool ns_mounts_ending(const struct ns *ns)
 	return ns->end_busy;
 }
 
-static void mounts_look(void *arg);
-
-/* Sets the timer to when the next mount may be lost. */
-static void watch_arm(struct ns *ns)
-{
-	struct ns_mount *m;
-	uint64_t when = 0;
-
-	ddio_list_for_each_entry(m, &ns->mounts, link)
-		if (!m->conns && (!when || m->away + ns->timeout_ns < when))
-			when = m->away + ns->timeout_ns;
-	ddio_timer_cancel(ns->env, &ns->timer);
-	ns->timer.fn = mounts_look;
-	ns->timer.arg = ns;
-	if (when && ddio_timer_arm(ns->env, &ns->timer, when))
-		ddio_env_log(
-			ns->env, DDIO_LOG_WARN,
-			"name space: no memory for a timer; mounts that have died keep their locks");
-}
-
 static void mounts_look(void *arg)
 {
 	struct ns *ns = arg;
@@ -355,6 +421,12 @@ static void mounts_look(void *arg)
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
 			"name space: a mount was silent for too long and loses its open files and locks");
+		m->keep = true;
+		ns_mount_end(ns, m, NULL);
+	}
+	while ((m = silent_over(ns, now)) != NULL) {
+		m->keep = false;
+		silent_leave(ns, m);
 		ns_mount_end(ns, m, NULL);
 	}
 	watch_arm(ns);
@@ -396,6 +468,15 @@ int ns_mount_attach(struct ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN], struct n
 	int ret;
 
 	*known = m && m->told;
+	if (!m) {
+		m = mount_find(&ns->silent, id);
+		if (m && mounts_full(ns))
+			return -EBUSY;
+		if (m) {
+			m->keep = false;
+			silent_leave(ns, m);
+		}
+	}
 	if (!m) {
 		/* What is left of it would be taken for the new one's. */
 		if (mount_find(&ns->ending, id))

@@ -151,6 +151,7 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result
 	ns->bounds = opts->bounds ? opts->bounds : &ns->own;
 	ddio_list_init(&ns->mounts);
 	ddio_list_init(&ns->ending);
+	ddio_list_init(&ns->silent);
 	ddio_list_init(&ns->held_up);
 	snprintf(ns->cluster, sizeof(ns->cluster), "%s", opts->cluster);
 	ret = open_kv(ns, opts, err, err_len);

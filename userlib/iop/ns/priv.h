@@ -40,6 +40,8 @@ enum {
  * @grace: when orphans and locks no longer wait for them
  * @nmounts: of these; @bounds: how many mounts and results there may be, the reactor's
  *	or @own
+ * @silent: struct ns_mount: those that have ended since nothing was heard of them, but for their results, the longest
+ *	silent first
  * @ending: struct ns_mount: those that end; @end_busy: ns_mounts_go_on() is due
  * @moves: how often a directory has changed its place; @climber: the rename that keeps them where they are, or NULL;
  *	@held_up: struct ns_climb: those that wait for it
@@ -72,6 +74,7 @@ struct ns {
 	struct inode *removed;
 	uint64_t nremoved;
 	struct ddio_timer timer; /* of mounts without a connection, and of the grace */
+	struct ddio_list silent;
 	struct ddio_list ending;
 	bool end_busy;
 	const struct ns_mount_ops *mount_ops;
@@ -87,7 +90,7 @@ struct ns {
  * @away: since when it has had no connection
  * @walk: over @opens while it ends; @end: who is told, or NULL
  * @survived: it is from before the restart; @before: and has not reported yet; @told: it has reported
- * @any_done: @forgotten is valid
+ * @any_done: @forgotten is valid; @keep: if it ends, its results stay
  */
 struct ns_mount {
 	struct ddio_list link;
@@ -98,7 +101,7 @@ struct ns_mount {
 	uint64_t away;
 	struct ddio_hash_walk walk;
 	struct ns_end *end;
-	bool before, survived, told, any_done;
+	bool before, survived, told, any_done, keep;
 };
 
 /* change.c */

@@ -388,6 +388,66 @@ static void test_bound(void)
 	nst_end(&t);
 }
 
+#define HOUR (3601 * 1000000000ull)
+
+/* A mount that was silent for too long asks again: it is answered from what it was answered before, for an hour. */
+static void test_silent(void)
+{
+	struct bound *silent, *mounts;
+	struct ns_mount *a, *b;
+	uint64_t f, g;
+	struct nst t;
+	bool known;
+
+	nst_begin(&t);
+	silent = &t.ns->bounds->at[BOUND_SILENT];
+	mounts = &t.ns->bounds->at[BOUND_MOUNTS];
+	a = attach(&t, 0, NULL);
+	b = attach(&t, 1, NULL);
+	ns_mount_told(t.ns, a);
+	CU_ASSERT_EQUAL(make(&t, a, 1, 0, "a", &f), 0);
+	CU_ASSERT_EQUAL(make(&t, a, 2, 0, "b", &g), 0);
+	CU_ASSERT_EQUAL(make(&t, b, 1, 0, "c", &g), 0);
+	CU_ASSERT_EQUAL(open_file(&t, a, f, false), 0);
+	ns_mount_detach(t.ns, a);
+	ddio_sim_run_for(t.world, 2 * NST_TIMEOUT);
+	CU_ASSERT_EQUAL(ns_openers(t.ns, b, f), 0);
+	CU_ASSERT_FALSE(ns_in_use(t.ns, f));
+	CU_ASSERT_EQUAL(mounts->now, 1);
+	CU_ASSERT_EQUAL(silent->now, 2);
+	mounts->limit = 1;
+	CU_ASSERT_EQUAL(ns_mount_attach(t.ns, ids[0], &a, &known), -EBUSY);
+	mounts->limit = 2;
+	a = attach(&t, 0, &known);
+	CU_ASSERT_FALSE(known);
+	CU_ASSERT_EQUAL(silent->now, 0);
+	CU_ASSERT_EQUAL(make(&t, a, 1, 0, "a", &g), 0);
+	CU_ASSERT_EQUAL(f, g);
+	/* The last one silent has the last results; the first goes when there are too many. */
+	ns_mount_detach(t.ns, a);
+	ddio_sim_run_for(t.world, 2 * NST_TIMEOUT);
+	silent->limit = 2;
+	CU_ASSERT_EQUAL(results(&t), 3);
+	ns_mount_detach(t.ns, b);
+	ddio_sim_run_for(t.world, 2 * NST_TIMEOUT);
+	CU_ASSERT_EQUAL(results(&t), 1);
+	CU_ASSERT_EQUAL(silent->now, 1);
+	/* Also over a restart, and one that says good-bye leaves nothing. */
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	ddio_sim_run_for(t.world, 2 * NST_TIMEOUT);
+	b = attach(&t, 1, NULL);
+	CU_ASSERT_EQUAL(make(&t, b, 1, 0, "c", &g), 0);
+	CU_ASSERT_EQUAL(nst_mount_end(&t, b), 0);
+	CU_ASSERT_EQUAL(results(&t), 0);
+	a = attach(&t, 0, NULL);
+	CU_ASSERT_EQUAL(make(&t, a, 1, 0, "d", &g), 0);
+	ns_mount_detach(t.ns, a);
+	ddio_sim_run_for(t.world, HOUR);
+	CU_ASSERT_EQUAL(results(&t), 0);
+	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_SILENT].now, 0);
+	nst_end(&t);
+}
+
 enum { END_STEPS = 8, END_FILES = 30, END_RESULTS = 20 };
 
 static void more(void *ctx)
@@ -449,6 +509,9 @@ static void end_in_turns(bool restarted)
 		CU_ASSERT_EQUAL(calls, turns);
 	}
 	CU_ASSERT_EQUAL(orphans(&t), END_FILES);
+	/* Nobody knows that it has said good-bye. */
+	if (restarted)
+		ddio_sim_run_for(t.world, HOUR);
 	CU_ASSERT_EQUAL(results(&t), 0);
 	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_RESULTS].now, 0);
 	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_MOUNTS].now, 0);
@@ -471,6 +534,7 @@ static const struct ut_case cases[] = {
 	{ "requests made again", test_again },
 	{ "numbers of requests", test_numbers },
 	{ "a bound on results and mounts", test_bound },
+	{ "a silent mount asks again", test_silent },
 	{ "the end of a mount, in turns", test_end_in_turns },
 	{ .name = NULL },
 };
