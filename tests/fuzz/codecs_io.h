@@ -457,6 +457,23 @@ static inline void gen_bounds(struct rnd *r, struct ddio_msg_bounds *x)
 	}
 }
 
+static inline void gen_user(struct rnd *r, struct ddio_msg_user *x)
+{
+	static uint8_t cred[40];
+
+	x->kind = 1 + (uint32_t)rnd_below(r, 2);
+	x->len = 1 + (uint32_t)rnd_below(r, sizeof(cred));
+	rnd_bytes(r, cred, sizeof(cred));
+	x->cred = cred;
+}
+
+static inline void gen_grant(struct rnd *r, struct ddio_msg_grant *x)
+{
+	rnd_bytes(r, x, sizeof(*x));
+	x->file |= 1;
+	x->rights = 1 + (uint32_t)rnd_below(r, DDIO_GRANT_RIGHTS);
+}
+
 static inline void gen_job(struct rnd *r, struct ddio_msg_job *x)
 {
 	rnd_str(r, x->name, sizeof(x->name), 0);
@@ -709,6 +726,8 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(coll_copied, ddio_msg_coll_copied, P(copied))                 \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \
 	X(bounds, ddio_msg_bounds, P(bound))                            \
+	X(user, ddio_msg_user, N)                                       \
+	X(grant, ddio_msg_grant, N)                                     \
 	X(job, ddio_msg_job, N)                                         \
 	X(jobs, ddio_msg_jobs, P(job))                                  \
 	X(trace_ask, ddio_msg_trace_ask, N)                             \

@@ -183,11 +183,12 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 	c->post.arg = c;
 	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
 	c->tls = opts && opts->tls;
-	o->offered = DDIO_WIRE_FEATURES & ~DDIO_FEATURE_MEMORY;
+	o->offered = DDIO_WIRE_FEATURES & ~(DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS);
 	if (opts) {
 		if (opts->unsummed || opts->tls)
 			o->offered &= ~DDIO_FEATURE_SUMS;
 		o->offered |= opts->memory && !opts->tls ? DDIO_FEATURE_MEMORY : 0;
+		o->offered |= opts->users ? DDIO_FEATURE_USERS : 0;
 		o->key = opts->key;
 		o->cluster = opts->cluster;
 	}
@@ -381,6 +382,11 @@ size_t ddio_conn_queued(const struct ddio_conn *c)
 uint64_t ddio_conn_features(const struct ddio_conn *c)
 {
 	return c->features;
+}
+
+const uint8_t *ddio_conn_tie(const struct ddio_conn *c)
+{
+	return c->tie;
 }
 
 size_t ddio_conn_copied(const struct ddio_conn *c)

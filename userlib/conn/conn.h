@@ -28,6 +28,12 @@ struct ddio_key {
 
 #define DDIO_KEY_NAME 32
 
+/* Computes HMAC-SHA256 of some bytes by the key, not by the other one.  Returns false without memory. */
+bool ddio_key_mac(const struct ddio_key *key, const void *data, size_t len,
+		  uint8_t mac[DDIO_MAC_LEN]);
+/* Compares in a time that tells nothing. */
+bool ddio_mac_same(const uint8_t a[DDIO_MAC_LEN], const uint8_t b[DDIO_MAC_LEN]);
+
 /**
  * ddio_key_load - read a key file, and the one beside it that is valid as well
  * @path: the file; refused if others may read it (mode & 077) or it has less than 16 bytes
@@ -106,6 +112,7 @@ struct ddio_conn_ops {
  * @unsummed: messages have no checksums; @near_unsummed: at the acceptor, if the connector has a loopback address.  By TLS they
  *	have none in any case: its records are authenticated
  * @memory: between processes of one machine, messages may go through memory that they share; not with @tls
+ * @users: connections have users: DDIO_FEATURE_USERS
  * @tls: of ddio_conn_tls_new(): the connection is closed to strangers; NULL: it is not.  It must outlive the connection.
  *
  * @key and @cluster must stay until the opening exchange is over or the connection is closed.
@@ -116,6 +123,7 @@ struct ddio_conn_opts {
 	uint64_t handshake_ns;
 	bool unsummed, near_unsummed;
 	bool memory;
+	bool users;
 	struct ddio_tls *tls;
 };
 
@@ -183,6 +191,11 @@ size_t ddio_conn_queued(const struct ddio_conn *conn);
 size_t ddio_conn_copied(const struct ddio_conn *conn);
 /* Returns the features that both ends agreed on: DDIO_FEATURE_*. */
 uint64_t ddio_conn_features(const struct ddio_conn *conn);
+/*
+ * Returns DDIO_PROOF_LEN bytes that both ends of an open connection know, and that no other connection has: what is tied
+ * to them cannot be played back on another one.
+ */
+const uint8_t *ddio_conn_tie(const struct ddio_conn *conn);
 /* Return the time of the last byte received, and sent. */
 uint64_t ddio_conn_last_rx(const struct ddio_conn *conn);
 /* Returns when the header of the message that is being received came, 0 if there is none. */

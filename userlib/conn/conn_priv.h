@@ -179,6 +179,7 @@ struct conn_opening {
  * @posted: @post is due
  * @zombie: closed by the user; freed as soon as no entry is on the stack and no post is due
  * @frame: the innermost entry from the loop
+ * @tie: see ddio_conn_tie()
  * @timer: bound on the opening exchange, on ENDING, on FLUSHING
  * @said: messages, until @memory is to be thought of; @box: where the memory is to come to
  * @end_err, @why: ENDING: for closed(); @why is NULL if there was no memory
@@ -202,6 +203,7 @@ struct ddio_conn {
 	struct ddio_post post;
 	struct ddio_timer timer;
 	uint64_t last_rx, last_tx;
+	uint8_t tie[DDIO_PROOF_LEN];
 	int end_err;
 	char *why;
 	char peer[];
@@ -297,12 +299,14 @@ void conn_out_cancel(struct ddio_conn *c, int err);
 void conn_out_free(struct ddio_conn *c);
 
 /* key.c */
-enum conn_side { CONN_ACCEPTOR, CONN_CONNECTOR };
+enum conn_side { CONN_ACCEPTOR, CONN_CONNECTOR, CONN_NEITHER };
 /* Computes the proof of @side: 0, or -ENOMEM if libcrypto fails. */
 int conn_proof_make(const struct conn_opening *o, enum conn_side side,
 		    uint8_t proof[DDIO_PROOF_LEN]);
 /* Returns true if @proof is the proof of @side. */
 bool conn_proof_ok(const struct conn_opening *o, enum conn_side side,
 		   const uint8_t proof[DDIO_PROOF_LEN]);
+/* Computes what ties to this exchange: 0 or -ENOMEM. */
+int conn_tie_make(const struct conn_opening *o, uint8_t tie[DDIO_PROOF_LEN]);
 
 #endif /* DDIO_CONN_PRIV_H */

@@ -65,9 +65,10 @@ static bool hmac(const struct secret *key, const void *data, size_t len,
 int conn_proof_make(const struct conn_opening *o, enum conn_side side,
 		    uint8_t proof[DDIO_PROOF_LEN])
 {
-	static const char *const labels[] = { "ddio acceptor  1", "ddio connector 1" };
+	static const char *const labels[] = { "ddio acceptor  1", "ddio connector 1",
+					      "ddio tie       1" };
 	uint8_t text[CONN_LABEL + CONN_HELLO_MAX + CONN_CHALLENGE_SIGNED + DDIO_TLS_BINDING];
-	const struct secret key = secret_of(o->key, o->other);
+	const struct secret key = o->key ? secret_of(o->key, o->other) : (struct secret){ 0 };
 	size_t n = CONN_LABEL;
 
 	memcpy(text, labels[side], CONN_LABEL);
@@ -86,6 +87,25 @@ bool conn_proof_ok(const struct conn_opening *o, enum conn_side side,
 	uint8_t right[DDIO_PROOF_LEN];
 
 	return !conn_proof_make(o, side, right) && !CRYPTO_memcmp(right, proof, sizeof(right));
+}
+
+int conn_tie_make(const struct conn_opening *o, uint8_t tie[DDIO_PROOF_LEN])
+{
+	return conn_proof_make(o, CONN_NEITHER, tie);
+}
+
+bool ddio_key_mac(const struct ddio_key *key, const void *data, size_t len,
+		  uint8_t mac[DDIO_MAC_LEN])
+{
+	const struct secret one = secret_of(key, false);
+
+	_Static_assert(DDIO_MAC_LEN == DDIO_PROOF_LEN, "both are one hash");
+	return hmac(&one, data, len, mac);
+}
+
+bool ddio_mac_same(const uint8_t a[DDIO_MAC_LEN], const uint8_t b[DDIO_MAC_LEN])
+{
+	return !CRYPTO_memcmp(a, b, DDIO_MAC_LEN);
 }
 
 /* The secret of a key, and a name for it that tells nothing of it. */

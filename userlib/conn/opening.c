@@ -64,6 +64,13 @@ static void opening_bind(struct ddio_conn *c)
 				 : 0;
 }
 
+/* Without memory the tie is random: nothing that is tied to it will be believed. */
+static void opening_tie(struct ddio_conn *c)
+{
+	if (c->features & DDIO_FEATURE_USERS && conn_tie_make(c->opening, c->tie))
+		ddio_env_random(c->env, c->tie, sizeof(c->tie));
+}
+
 /* Queues a message of the exchange and writes what the stream takes. */
 static void say(struct ddio_conn *c, struct conn_frame *f, uint16_t opcode, const void *payload,
 		size_t len)
@@ -162,6 +169,7 @@ static void got_welcome(struct ddio_conn *c, struct conn_frame *f, const void *p
 			    "malformed WELCOME");
 		return;
 	}
+	opening_tie(c);
 	conn_stop_timer(c);
 	conn_opening_free(c);
 	c->state = CONN_OPEN;
@@ -282,6 +290,7 @@ int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *given)
 	free(raw);
 	if (err)
 		return err;
+	opening_tie(c);
 	conn_stop_timer(c);
 	conn_opening_free(c);
 	c->state = CONN_OPEN;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Codecs of the opening exchange. */
+/* Codecs of the opening exchange, of users and of what they may do. */
 #include <endian.h>
 #include <stdlib.h>
 #include "proto/codec.h"
@@ -111,3 +111,24 @@ static inline void code_refuse(struct ddio_coder *c, struct ddio_msg_refuse *x)
 	code_check(c, x->status != DDIO_ST_OK, -EINVAL);
 }
 CODEC(refuse, ddio_msg_refuse)
+
+static inline void code_user(struct ddio_coder *c, struct ddio_msg_user *x)
+{
+	code_u32(c, &x->kind);
+	code_u32(c, &x->len);
+	code_check(c, x->kind == DDIO_USER_MUNGE || x->kind == DDIO_USER_SERVER, -EPROTO);
+	code_check(c, x->len && x->len <= DDIO_MAX_CREDENTIAL, -EMSGSIZE);
+	code_outside(c, &x->cred, x->len);
+}
+CODEC(user, ddio_msg_user)
+
+static inline void code_grant(struct ddio_coder *c, struct ddio_msg_grant *x)
+{
+	code_u64(c, &x->file);
+	code_flags(c, &x->rights, DDIO_GRANT_RIGHTS);
+	code_u32(c, &x->uid);
+	code_u64(c, &x->until_ns);
+	code_bytes(c, x->mac, sizeof(x->mac));
+	code_check(c, x->file && x->rights, -EINVAL);
+}
+CODEC(grant, ddio_msg_grant)

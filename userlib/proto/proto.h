@@ -529,6 +529,43 @@ struct ddio_msg_job {
 };
 
 /**
+ * struct ddio_msg_user - whose connection this is
+ * @kind: enum ddio_user_kind; @cred: @len bytes in the payload, 1 to DDIO_MAX_CREDENTIAL
+ */
+struct ddio_msg_user {
+	uint32_t kind;
+	uint32_t len;
+	const void *cred;
+};
+enum ddio_user_kind {
+	DDIO_USER_MUNGE = 1,  /* a credential of munge, whose payload is the connection's tie */
+	DDIO_USER_SERVER = 2, /* a daemon: a MAC of the tie, by the key that daemons share */
+};
+
+/**
+ * struct ddio_msg_grant - what a user may do with a file, until when; GRANT and RENEW
+ * @rights: DDIO_GRANT_*
+ * @uid: whose it is
+ * @until_ns: since 1970
+ * @mac: of all this, by the key that daemons share
+ */
+struct ddio_msg_grant {
+	uint64_t file;
+	uint32_t rights;
+	uint32_t uid;
+	uint64_t until_ns;
+	uint8_t mac[DDIO_MAC_LEN];
+};
+#define DDIO_GRANT_READ 0x1u
+#define DDIO_GRANT_WRITE 0x2u
+#define DDIO_GRANT_REMOVE 0x4u /* its last name is gone: its objects */
+#define DDIO_GRANT_RIGHTS (DDIO_GRANT_READ | DDIO_GRANT_WRITE | DDIO_GRANT_REMOVE)
+#define DDIO_GRANT_LEN 56
+#define DDIO_GRANT_SIGNED 24
+/* Of each connection both ends remember so many grants, that of a file at its number modulo this. */
+#define DDIO_GRANT_PLACES 16u
+
+/**
  * struct ddio_job_status - what a job has asked a node for
  * @name: "": connections that have named none
  * @connections: now
@@ -789,6 +826,8 @@ DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);
 DDIO_PROTO_CODEC(coll_copied, ddio_msg_coll_copied);
 DDIO_PROTO_CODEC(status, ddio_msg_status);
 DDIO_PROTO_CODEC(bounds, ddio_msg_bounds);
+DDIO_PROTO_CODEC(user, ddio_msg_user);
+DDIO_PROTO_CODEC(grant, ddio_msg_grant);
 DDIO_PROTO_CODEC(job, ddio_msg_job);
 DDIO_PROTO_CODEC(jobs, ddio_msg_jobs);
 DDIO_PROTO_CODEC(scrub_ask, ddio_msg_scrub_ask);

@@ -42,6 +42,8 @@
 #define DDIO_FEATURE_EPOCH \
 	0x1000000ull /* COLL_START: ATOMIC; NS_EPOCH, NS_COMMIT, NS_DECIDED, OBJ_SETTLE */
 #define DDIO_FEATURE_MEMORY 0x2000000ull /* MEMORY, MOVED */
+#define DDIO_FEATURE_USERS \
+	0x4000000ull /* USER, GRANT, RENEW: only where users = munge; connections have users */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -49,7 +51,7 @@
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
-	 DDIO_FEATURE_MEMORY)
+	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -90,6 +92,9 @@ enum ddio_opcode {
 	/* anybody on the same machine; feature MEMORY */
 	DDIO_OP_MEMORY = 26, /* connector: let messages go through memory; reply: it was sent */
 	DDIO_OP_MOVED = 27,  /* the sender's next messages go through the memory */
+	DDIO_OP_USER = 28,   /* whose connection this is; no reply; feature USERS */
+	DDIO_OP_GRANT = 29,  /* either way: what the user may do with a file; no reply */
+	DDIO_OP_RENEW = 30,  /* to the name space: a newer grant, which comes before the reply */
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,
@@ -265,5 +270,7 @@ enum ddio_status {
 #define DDIO_MAX_JOB 63	    /* name of a job */
 #define DDIO_MAX_MAILBOX 64 /* name of a socket of one machine */
 #define DDIO_TOKEN_LEN 16
+#define DDIO_MAX_CREDENTIAL 4096u /* what vouches for a user */
+#define DDIO_MAC_LEN 32
 
 #endif /* DDIO_WIRE_H */

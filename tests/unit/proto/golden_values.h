@@ -479,6 +479,12 @@ static const struct ddio_bound_status a_bound = {
 static const struct ddio_msg_bounds bounds = { .n = 1,
 					       .bound = (struct ddio_bound_status *)&a_bound };
 
+static const struct ddio_msg_user user = { .kind = DDIO_USER_MUNGE, .len = 3, .cred = "abc" };
+static const struct ddio_msg_grant grant = { .file = N64(1),
+					     .rights = DDIO_GRANT_READ | DDIO_GRANT_WRITE,
+					     .uid = 1000,
+					     .until_ns = N64(2),
+					     .mac = { 1, 2, 3, [31] = 9 } };
 static const struct ddio_msg_job job = { .name = "4711" };
 static const struct ddio_job_status a_job = { .name = "4711",
 					      .connections = N64(1),
