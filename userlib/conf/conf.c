@@ -41,6 +41,8 @@ void ddio_conf_free(struct ddio_conf *conf)
 	free(conf->path);
 	free(conf->cluster);
 	free(conf->key_file);
+	free(conf->servers_key);
+	free(conf->no_root_squash);
 	free(conf);
 }
 
@@ -51,6 +53,8 @@ static void section_free(struct conf_section *section)
 	case CONF_CLUSTER:
 		free(section->cluster.conf.cluster);
 		free(section->cluster.conf.key_file);
+		free(section->cluster.conf.servers_key);
+		free(section->cluster.conf.no_root_squash);
 		free(section->cluster.ns_node);
 		break;
 	case CONF_NODE:
@@ -133,8 +137,14 @@ static void move_cluster(struct conf_section *section, struct ddio_conf *conf)
 	conf->wire_checksums = from->wire_checksums;
 	conf->share = from->share;
 	conf->channels = from->channels;
+	conf->users = from->users;
+	conf->servers_key = from->servers_key;
+	conf->no_root_squash = from->no_root_squash;
+	conf->grant_ns = from->grant_ns;
 	from->cluster = NULL;
 	from->key_file = NULL;
+	from->servers_key = NULL;
+	from->no_root_squash = NULL;
 }
 
 static void move_node(struct conf_section *section, struct ddio_conf_node *node)
@@ -222,6 +232,16 @@ static int settle_security(struct conf_parser *parser, struct ddio_conf *conf,
 	return 0;
 }
 
+static int check_users(struct conf_parser *parser, const struct ddio_conf *conf,
+		       const struct conf_section *cluster)
+{
+	if (conf->users == DDIO_CONF_USERS_NONE || conf->servers_key)
+		return 0;
+	return conf_fail(parser, -EINVAL, conf_line_of(cluster, "users"),
+			 "users = munge in [cluster] needs a key that nodes alone have: give "
+			 "servers_key, too");
+}
+
 static int assemble(struct conf_parser *parser, struct ddio_conf *conf)
 {
 	struct conf_section *cluster = survey(parser, conf);
@@ -235,7 +255,7 @@ static int assemble(struct conf_parser *parser, struct ddio_conf *conf)
 		return conf_fail(parser, -ENOMEM, 1, "out of memory");
 	move_cluster(cluster, conf);
 	if (assemble_nodes(parser, conf, cluster) || assemble_disks(parser, conf) ||
-	    settle_security(parser, conf, cluster))
+	    settle_security(parser, conf, cluster) || check_users(parser, conf, cluster))
 		return parser->ret;
 	return conf_check(parser, conf);
 }

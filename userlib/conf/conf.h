@@ -61,6 +61,8 @@ enum ddio_conf_sums {
 	DDIO_CONF_SUMS_ALWAYS,
 };
 
+enum ddio_conf_users { DDIO_CONF_USERS_NONE, CONF_USERS_MUNGE };
+
 struct ddio_conf {
 	char *path;
 	char *cluster;
@@ -75,6 +77,10 @@ struct ddio_conf {
 	uint64_t scrub_ns; /* between two scrubs of a disk, default 7 days; 0: none begins by itself */
 	uint64_t scrub_rate; /* of these, bytes a second and disk, default 32 MB; 0: no limit */
 	unsigned int wire_checksums; /* enum ddio_conf_sums; default yes */
+	unsigned int users;	     /* enum ddio_conf_users; default none */
+	char *servers_key;	     /* NULL: none */
+	char *no_root_squash;	     /* see conf_nets_ok(); NULL: loopback only */
+	uint64_t grant_ns;	     /* default 10 minutes */
 	bool tls; /* connections are closed to strangers; default: if a node has a key and an address beyond loopback */
 	uint32_t nnodes, ndisks;
 	struct ddio_conf_node *nodes;
@@ -104,6 +110,14 @@ int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_
  * Return: 0, -EINVAL, -ENOMEM
  */
 int ddio_conf_check_files(const struct ddio_conf *conf, uint32_t node, char *err, size_t err_len);
+/**
+ * ddio_conf_believes_root - whether root of a machine is root of the cluster
+ * @conf: the configuration
+ * @peer: "host:port" or "[host]:port", with a numeric address
+ *
+ * Return: true for loopback addresses, and those that no_root_squash names.
+ */
+bool ddio_conf_believes_root(const struct ddio_conf *conf, const char *peer);
 void ddio_conf_free(struct ddio_conf *conf);
 /* Returns the number of the node, or -ENOENT. */
 int ddio_conf_find_node(const struct ddio_conf *conf, const char *name);

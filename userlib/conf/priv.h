@@ -10,7 +10,7 @@
 #define CONF_MIN_BLOCK 512u
 #define CONF_MAX_BLOCK (16u << 20)
 #define CONF_MAX_NAME 32
-#define CONF_MAX_OPTIONS 16 /* of one kind of section */
+#define CONF_MAX_OPTIONS 24 /* of one kind of section */
 #define CONF_MAX_TEXT (64u << 20)
 #define CONF_MAX_SECTIONS 65536u
 
@@ -66,6 +66,8 @@ int conf_fail(struct conf_parser *parser, int ret, int line, const char *fmt, ..
 /* value.c: whether a text is a name, or an address. */
 bool conf_name_ok(const char *name);
 bool conf_address_ok(const char *text);
+/* Whether a text lists addresses of machines, or of networks. */
+bool conf_nets_ok(const char *text);
 
 /* read.c: parses text into sections. */
 int conf_read(struct conf_parser *parser, const char *text, size_t len);

@@ -174,6 +174,7 @@ static void section_defaults(struct conf_section *section)
 		section->cluster.conf.wire_checksums = DDIO_CONF_SUMS_YES;
 		section->cluster.conf.scrub_ns = 7 * 86400 * 1000000000ull;
 		section->cluster.conf.scrub_rate = 32u << 20;
+		section->cluster.conf.grant_ns = 600 * 1000000000ull;
 		section->cluster.conf.share = true;
 		section->cluster.conf.channels = true;
 	} else if (section->kind == CONF_NODE) {

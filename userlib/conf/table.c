@@ -20,6 +20,10 @@ static const char *const securities[] = {
 	[CONF_SECURITY_NONE] = "none", [CONF_SECURITY_TLS] = "tls", NULL
 };
 
+static const char *const user_kinds[] = {
+	[DDIO_CONF_USERS_NONE] = "none", [CONF_USERS_MUNGE] = "munge", NULL
+};
+
 static const char *const wire_sums[] = {
 	[DDIO_CONF_SUMS_NO] = "no", [DDIO_CONF_SUMS_YES] = "yes", [DDIO_CONF_SUMS_ALWAYS] = "always", NULL
 };
@@ -96,6 +100,33 @@ static const struct ddio_opt cluster_options[] = {
 	  .fallback = "tls if there is a key and a node listens beyond loopback",
 	  .help = "tls: connections are encrypted, and closed to whoever has not the key; none: the key "
 		  "is proved when they are opened" },
+	{ .name = "users",
+	  .type = OPT_WORD,
+	  .offset = AT(cluster.conf.users),
+	  .words = user_kinds,
+	  .fallback = "none",
+	  .help = "munge: munge vouches for each connection's user, and nodes check what that user may; "
+		  "none: nodes believe whoever has the key" },
+	{ .name = "servers_key",
+	  .type = OPT_STRING,
+	  .offset = AT(cluster.conf.servers_key),
+	  .fallback = "none; needed with users = munge",
+	  .help = "file with the key that nodes alone share, and sign with what users may" },
+	{ .name = "no_root_squash",
+	  .type = OPT_STRING,
+	  .offset = AT(cluster.conf.no_root_squash),
+	  .check = conf_nets_ok,
+	  .arg = "addresses",
+	  .allowed = "numeric addresses or ADDRESS/BITS, separated by commas",
+	  .fallback = "loopback addresses only",
+	  .help = "with users = munge: machines whose root is root of the cluster, and may mount it" },
+	{ .name = "grant_time",
+	  .type = OPT_TIME,
+	  .offset = AT(cluster.conf.grant_ns),
+	  .min = NS_PER_S,
+	  .max = 86400 * NS_PER_S,
+	  .fallback = "10m",
+	  .help = "with users = munge: how long nodes go by what the name space said that a user may do" },
 	{ .name = "share",
 	  .type = OPT_BOOL,
 	  .offset = AT(cluster.conf.share),

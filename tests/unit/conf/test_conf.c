@@ -120,6 +120,65 @@ static void test_security(void)
 	CU_ASSERT(strstr(err, "none") && strstr(err, "tls"));
 }
 
+/* Which machines' root is root of the cluster, by where they connect from. */
+static void test_users(void)
+{
+#define USERS "[cluster]\nname = demo\nusers = munge\nservers_key = /s\n"
+#define NETS "no_root_squash = 10.0.0.1, 10.1.0.0/16 2001:db8::/33,10.2.128.0/17\n"
+	static const struct {
+		const char *peer;
+		bool root;
+	} rows[] = {
+		{ "127.0.0.1:5", true },
+		{ "127.9.9.9:1", true },
+		{ "[::1]:7400", true },
+		{ "[::ffff:127.0.0.1]:9", true },
+		{ "10.0.0.1:1023", true },
+		{ "10.0.0.2:1023", false },
+		{ "10.1.255.255:1", true },
+		{ "10.2.0.0:1", false },
+		{ "10.2.127.255:1", false },
+		{ "10.2.128.0:1", true },
+		{ "[::ffff:10.1.2.3]:1", true },
+		{ "[2001:db8:7fff::1]:1", true },
+		{ "[2001:db8:8000::1]:1", false },
+		{ "io1:7400", false },
+		{ "10.0.0.1", false },
+		{ "", false },
+		{ ":", false },
+		{ "[]:1", false },
+	};
+	static const char *const wrong[] = { "10.0.0.1/33", "10.0.0.1/",
+					     "host",	    "10.0.0/8",
+					     "10.0.0.1/8x", "::1/129",
+					     "/8",	    "10.0.0.1/999999999999" };
+	struct ddio_conf *conf;
+	char err[512], text[512];
+	size_t i;
+
+	conf = parse(USERS NETS NODE0 DISK0, err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(conf);
+	CU_ASSERT(conf->users == CONF_USERS_MUNGE && conf->grant_ns == 600000000000ull);
+	CU_ASSERT_STRING_EQUAL(conf->servers_key, "/s");
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CU_ASSERT_EQUAL(ddio_conf_believes_root(conf, rows[i].peer), rows[i].root);
+		if (ddio_conf_believes_root(conf, rows[i].peer) != rows[i].root)
+			fprintf(stderr, "%s\n", rows[i].peer);
+	}
+	ddio_conf_free(conf);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(text, sizeof(text), USERS "no_root_squash = %s\n" NODE0 DISK0, wrong[i]);
+		CU_ASSERT_PTR_NULL(parse(text, err));
+	}
+	CU_ASSERT_PTR_NULL(parse("[cluster]\nname = demo\nusers = munge\n" NODE0 DISK0, err));
+	CU_ASSERT(strstr(err, "t.conf:3:") && strstr(err, "servers_key"));
+	conf = parse(SMALL, err);
+	CU_ASSERT(conf && conf->users == DDIO_CONF_USERS_NONE && !conf->servers_key);
+	CU_ASSERT(conf && ddio_conf_believes_root(conf, "127.0.0.1:1") &&
+		  !ddio_conf_believes_root(conf, "10.0.0.1:1"));
+	ddio_conf_free(conf);
+}
+
 static void test_everything(void)
 {
 	static const char text[] =
@@ -492,13 +551,10 @@ static void test_limits(void)
 }
 
 static const struct ut_case reading[] = {
-	{ "smallest", test_smallest },
-	{ "mount block", test_mount_block },
-	{ "security", test_security },
-	{ "everything", test_everything },
-	{ "long lines", test_long_lines },
-	{ "files", test_files },
-	{ .name = NULL },
+	{ "smallest", test_smallest },	   { "mount block", test_mount_block },
+	{ "security", test_security },	   { "users", test_users },
+	{ "everything", test_everything }, { "long lines", test_long_lines },
+	{ "files", test_files },	   { .name = NULL },
 };
 
 static const struct ut_case refusing[] = {
