@@ -6,14 +6,15 @@
 #include "iop/ns/ns.h"
 #include "iop/ops/look/look.h"
 #include "iop/ops/service.h"
+#include "iop/ops/user/users.h"
 #include "iop/query/service.h"
 #include "iop/scrub/service.h"
 #include "iop/server/server.h"
 
-static const struct server_service *const services[] = {
-	&epoch_service, &coll_service,	&ops_service, &scrub_service,
-	&query_service, &trace_service, NULL
-};
+static const struct server_service *const services[] = { &epoch_service, &coll_service,
+							 &ops_service,	 &scrub_service,
+							 &query_service, &trace_service,
+							 &user_service,	 NULL };
 
 /**
  * ddio_iop_reactors - how many reactors a node gets

@@ -55,6 +55,10 @@ static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, 
 			 at->rank, at->size, group->size);
 		return DDIO_ST_MISMATCH;
 	}
+	if (group && client->user && group->uid != client->user->who.uid) {
+		snprintf(text, len, "the group is another user's");
+		return DDIO_ST_PERMISSION;
+	}
 	if (coll_client_member(client, at->group)) {
 		snprintf(text, len, "the connection is already attached to the group");
 		return DDIO_ST_EXISTS;
@@ -65,6 +69,8 @@ static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, 
 	}
 	if (!group)
 		group = coll_group_new(reactor, at->group, at->size);
+	if (group && client->user)
+		group->uid = client->user->who.uid;
 	err = group ? coll_member_new(group, client, at) : -ENOMEM;
 	if (!err)
 		return DDIO_ST_OK;

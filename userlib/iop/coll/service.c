@@ -3,9 +3,10 @@
 #include "iop/coll/priv.h"
 #include "iop/coll/service.h"
 
-#define MESSAGE(op, fn, ...)                                                                 \
-	{                                                                                    \
-		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .message = fn, __VA_ARGS__ \
+#define MESSAGE(op, fn, ...)                                                             \
+	{                                                                                \
+		.opcode = DDIO_OP_##op, .role = DDIO_ROLE_CLIENT, .access = ACCESS_USER, \
+		.message = fn, __VA_ARGS__                                               \
 	}
 
 static const struct server_op handled[] = {

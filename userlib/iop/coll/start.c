@@ -170,12 +170,31 @@ static int check_start(const struct coll_group *group, const struct ddio_msg_col
 	return coll_group_complete(group, st->flags & DDIO_COLL_NEED, v) ? 0 : -ENOTCONN;
 }
 
-static int prepare(struct coll_req *req, const struct coll_group *group, struct verdict *v)
+/* The one that asks has a grant for all: they are one user's. */
+static int check_user(const struct client *client, const struct ddio_msg_coll_start *st,
+		      struct verdict *v)
 {
+	const struct reactor *reactor = client->reactor;
+	uint32_t right = st->flags & DDIO_COLL_WRITE ? DDIO_GRANT_WRITE : DDIO_GRANT_READ;
+
+	if (!reactor->iop->users || (client->user && user_may(client->user, st->file.ref.id, right,
+							      ddio_env_wall(reactor->env))))
+		return 0;
+	verdict_set(v, DDIO_ST_PERMISSION, COLL_NOBODY,
+		    "the user may not %s file \"%s\", or what said so has expired",
+		    right == DDIO_GRANT_WRITE ? "write" : "read", st->file.name);
+	return -EACCES;
+}
+
+static int prepare(struct coll_req *req, const struct coll_member *m, struct verdict *v)
+{
+	const struct coll_group *group = m->group;
 	int err;
 
 	verdict_set(v, DDIO_ST_NO_MEMORY, COLL_NOBODY, "no memory for the collective's request");
 	err = check_start(group, &req->start, v);
+	if (!err)
+		err = check_user(m->client, &req->start, v);
 	if (!err)
 		err = find_reactors(req, group->reactor->iop, v);
 	if (!err && !req_spreads(&req->start))
@@ -244,7 +263,7 @@ static void start(struct coll_member *m, struct coll_req *req)
 	group->last_start = req->start.op;
 	req->asker = m->rank;
 	memcpy(req->job, m->client->job->st.name, sizeof(req->job));
-	if (prepare(req, group, &v)) {
+	if (prepare(req, m, &v)) {
 		coll_req_refuse(req, group, &v);
 	} else if (req_spreads(&req->start)) {
 		coll_spread_begin(req, group);

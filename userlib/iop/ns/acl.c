@@ -146,3 +146,34 @@ bool acl_inherit(struct acl *acl, uint32_t *mode)
 	*perm_of(acl, ACL_OTHER) &= *mode & RWX;
 	return !acl_to_mode(acl, mode);
 }
+
+/* Returns true if the entry is about the user as a member of a group. */
+static bool group_entry(const struct acl_entry *e, const struct ddio_who *who, uint32_t gid)
+{
+	if (e->tag == ACL_GROUP_OBJ)
+		return who_in_group(who, gid);
+	return e->tag == ACL_GROUP && who_in_group(who, e->id);
+}
+
+bool acl_may(const struct acl *list, const struct ddio_who *who, uint32_t uid, uint32_t gid,
+	     uint32_t want)
+{
+	struct acl *acl = (struct acl *)list;
+	const uint16_t *mask = perm_of(acl, ACL_MASK);
+	uint32_t most = mask ? *mask : RWX, i;
+	bool member = false;
+
+	if (who->uid == uid)
+		return !(want & ~(uint32_t)*perm_of(acl, ACL_USER_OBJ));
+	for (i = 0; i < acl->n; i++)
+		if (acl->e[i].tag == ACL_USER && acl->e[i].id == who->uid)
+			return !(want & ~(acl->e[i].perm & most));
+	for (i = 0; i < acl->n; i++) {
+		if (!group_entry(&acl->e[i], who, gid))
+			continue;
+		if (!(want & ~(acl->e[i].perm & most)))
+			return true;
+		member = true;
+	}
+	return !member && !(want & ~(uint32_t)*perm_of(acl, ACL_OTHER));
+}

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "iop/user/who.h"
 
 #define ACL_ACCESS "system.posix_acl_access"
 #define ACL_DEFAULT "system.posix_acl_default"
@@ -41,6 +42,12 @@ size_t acl_len(const struct acl *acl);
 void acl_put(const struct acl *acl, uint8_t *value);
 /* Sets the permissions of @mode by the list.  Returns true if the mode says all that the list does. */
 bool acl_to_mode(const struct acl *acl, uint32_t *mode);
+/*
+ * Returns true if a user may @want (4 read, 2 write, 1 execute) by the list of an inode that belongs to @uid and @gid: of
+ * the entries about this user the first kind counts, and of several groups one that has all of it.
+ */
+bool acl_may(const struct acl *acl, const struct ddio_who *who, uint32_t uid, uint32_t gid,
+	     uint32_t want);
 /* Changes the list as chmod(2) does. */
 void acl_chmod(struct acl *acl, uint32_t mode);
 /* Restricts list and mode for a new inode in a directory with this default list.  Returns true if the list

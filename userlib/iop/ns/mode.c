@@ -6,8 +6,7 @@
 #include "iop/ns/acl.h"
 #include "iop/ns/priv.h"
 
-/* Loads a list; -ENODATA: there is none. */
-static int acl_read(struct ns *ns, uint64_t ino, const char *name, struct acl **acl)
+int ns_acl_read(struct ns *ns, uint64_t ino, const char *name, struct acl **acl)
 {
 	uint8_t *value;
 	uint32_t len;
@@ -44,7 +43,7 @@ int ns_acl_chmod(struct ns *ns, struct inode *inode)
 
 	if (S_ISLNK(inode->mode))
 		return 0;
-	ret = acl_read(ns, inode->ino, ACL_ACCESS, &acl);
+	ret = ns_acl_read(ns, inode->ino, ACL_ACCESS, &acl);
 	if (ret)
 		return ret == -ENODATA ? 0 : ret;
 	acl_chmod(acl, inode->mode);
@@ -60,7 +59,7 @@ int ns_acl_inherit(struct ns *ns, const struct inode *dir, uint32_t umask, struc
 
 	if (S_ISLNK(inode->mode))
 		return 0;
-	ret = acl_read(ns, dir->ino, ACL_DEFAULT, &acl);
+	ret = ns_acl_read(ns, dir->ino, ACL_DEFAULT, &acl);
 	if (ret == -ENODATA) {
 		inode->mode &= ~umask;
 		return 0;

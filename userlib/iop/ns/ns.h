@@ -15,6 +15,7 @@
 #include "iop/lmdb/commit.h"
 #include "iop/lmdb/room.h"
 #include "iop/ns/inode.h"
+#include "iop/user/who.h"
 #include "proto/proto.h"
 
 struct ns;
@@ -196,19 +197,31 @@ int ns_removexattr(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_
 int ns_listxattr(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len);
 
 /*
- * path.c: paths from the root, as libddio names files.  Symbolic links are followed.
+ * may.c: what a user may do; @who: NULL: everything.  Return: 0, -EACCES, -EPERM, or what reading has said.
  */
-int ns_walk(struct ns *ns, const char *path, struct inode *inode);
-/* Finds the directory of the last name of @path; @name: DDIO_MAX_NAME + 1 bytes. */
-int ns_walk_parent(struct ns *ns, const char *path, uint64_t *parent, char *name);
+enum { NS_MAY_READ = 4, NS_MAY_WRITE = 2, NS_MAY_SEARCH = 1 };
+int ns_may(struct ns *ns, const struct ddio_who *who, const struct inode *inode, uint32_t want);
+int ns_may_dir(struct ns *ns, const struct ddio_who *who, uint64_t dir, uint32_t want);
+/* Whether a name of @victim may be taken out of a directory. */
+int ns_may_unname(struct ns *ns, const struct ddio_who *who, uint64_t dir,
+		  const struct inode *victim);
+
+/*
+ * path.c: paths from the root, as libddio names files.  Symbolic links are followed.  @who: must have search permission for
+ * each directory on the way; NULL: need not.
+ */
+int ns_walk(struct ns *ns, const struct ddio_who *who, const char *path, struct inode *inode);
+/* Finds the directory of the last name of @path, which need not be searched; @name: DDIO_MAX_NAME + 1 bytes. */
+int ns_walk_parent(struct ns *ns, const struct ddio_who *who, const char *path, uint64_t *parent,
+		   char *name);
 /* Makes the record of a directory, whose stripe means nothing. */
 int ns_dir_record(const struct inode *in, struct ddio_file_record *rec);
 /*
  * Lists some files of a directory by name; a directory's name ends with a slash.  @next, of DDIO_MAX_NAME + 1 bytes: if there
  * are none among those that were looked at, but more, it goes on behind that.
  */
-int ns_list(struct ns *ns, const char *dir, const char *after, uint32_t max,
-	    struct ddio_msg_ns_listing *out, char *next);
+int ns_list(struct ns *ns, const struct ddio_who *who, const char *dir, const char *after,
+	    uint32_t max, struct ddio_msg_ns_listing *out, char *next);
 /* Lists some regular files by number, orphans included, without names; @next as above. */
 int ns_list_all(struct ns *ns, uint64_t after, uint32_t max, struct ddio_msg_ns_listing *out,
 		uint64_t *next);

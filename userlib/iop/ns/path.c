@@ -12,12 +12,14 @@ enum { LINKS_FOLLOWED = 40, PATH_ROOM = 2 * (DDIO_MAX_PATH + 1) };
 
 /**
  * struct path_walk - the state of a walk along a path
+ * @who: who goes there, or NULL
  * @dir: the directory reached
  * @links, @names: how many were followed and looked up
  * @rest: the rest of the path, in @buf; @name: the next name
  */
 struct path_walk {
 	struct ns *ns;
+	const struct ddio_who *who;
 	uint64_t dir;
 	uint32_t links;
 	uint64_t names;
@@ -60,7 +62,8 @@ static int walk_link(struct path_walk *w, const char *target)
 	return 0;
 }
 
-static int walk_begin(struct ns *ns, const char *path, struct path_walk **w)
+static int walk_begin(struct ns *ns, const struct ddio_who *who, const char *path,
+		      struct path_walk **w)
 {
 	if (strlen(path) > DDIO_MAX_PATH)
 		return -ENAMETOOLONG;
@@ -68,6 +71,7 @@ static int walk_begin(struct ns *ns, const char *path, struct path_walk **w)
 	if (!*w)
 		return -ENOMEM;
 	(*w)->ns = ns;
+	(*w)->who = who;
 	(*w)->dir = DDIO_FS_ROOT;
 	(*w)->rest = strcpy((*w)->buf, path);
 	return 0;
@@ -76,8 +80,10 @@ static int walk_begin(struct ns *ns, const char *path, struct path_walk **w)
 /* Goes on by one name, into @in. */
 static int walk_step(struct path_walk *w, struct inode *in)
 {
-	int ret = ns_lookup(w->ns, w->dir, w->name, in);
+	int ret = ns_may_dir(w->ns, w->who, w->dir, NS_MAY_SEARCH);
 
+	if (!ret)
+		ret = ns_lookup(w->ns, w->dir, w->name, in);
 	if (ret)
 		return ret;
 	if (S_ISLNK(in->mode)) {
@@ -93,10 +99,10 @@ static int walk_step(struct path_walk *w, struct inode *in)
 	return 0;
 }
 
-int ns_walk(struct ns *ns, const char *path, struct inode *in)
+int ns_walk(struct ns *ns, const struct ddio_who *who, const char *path, struct inode *in)
 {
 	struct path_walk *w;
-	int part, ret = walk_begin(ns, path, &w);
+	int part, ret = walk_begin(ns, who, path, &w);
 
 	memset(in, 0, sizeof(*in));
 	if (ret)
@@ -111,11 +117,12 @@ int ns_walk(struct ns *ns, const char *path, struct inode *in)
 	return ret;
 }
 
-int ns_walk_parent(struct ns *ns, const char *path, uint64_t *parent, char *name)
+int ns_walk_parent(struct ns *ns, const struct ddio_who *who, const char *path, uint64_t *parent,
+		   char *name)
 {
 	struct inode in = { .ino = 0 };
 	struct path_walk *w;
-	int part, ret = walk_begin(ns, path, &w);
+	int part, ret = walk_begin(ns, who, path, &w);
 
 	if (ret)
 		return ret;
@@ -255,8 +262,8 @@ static int list_dir(struct ns *ns, uint64_t dir, const char *after, uint32_t max
 	return ret;
 }
 
-int ns_list(struct ns *ns, const char *dir, const char *after, uint32_t max,
-	    struct ddio_msg_ns_listing *out, char *next)
+int ns_list(struct ns *ns, const struct ddio_who *who, const char *dir, const char *after,
+	    uint32_t max, struct ddio_msg_ns_listing *out, char *next)
 {
 	struct inode in;
 	int ret;
@@ -266,9 +273,11 @@ int ns_list(struct ns *ns, const char *dir, const char *after, uint32_t max,
 		return -EINVAL;
 	if (!max || max > DDIO_MAX_BATCH)
 		max = DDIO_MAX_BATCH;
-	ret = ns_walk(ns, dir, &in);
+	ret = ns_walk(ns, who, dir, &in);
 	if (!ret && !S_ISDIR(in.mode))
 		ret = -ENOTDIR;
+	if (!ret)
+		ret = ns_may(ns, who, &in, NS_MAY_READ | NS_MAY_SEARCH);
 	if (!ret)
 		ret = list_dir(ns, in.ino, after, max, out, next);
 	inode_free(&in);

@@ -179,6 +179,9 @@ bool ns_xattr_any(struct ns *ns, uint64_t ino);
 int ns_xattr_names(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len);
 int ns_xattrs_drop(struct ns *ns, uint64_t ino);
 
+struct acl;
+/* mode.c: loads a list: *acl: free(); -ENODATA: there is none. */
+int ns_acl_read(struct ns *ns, uint64_t ino, const char *name, struct acl **acl);
 /* mode.c: within a change.  Adapts the list to the inode's new mode. */
 int ns_acl_chmod(struct ns *ns, struct inode *inode);
 /* Gives a new inode of @dir, which is not stored yet, its permissions and lists. */

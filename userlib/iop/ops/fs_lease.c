@@ -202,7 +202,7 @@ static void concern_path(struct ns *ns, struct concerned *c, const char *path)
 {
 	struct inode inode;
 
-	if (!ns_walk(ns, path, &inode))
+	if (!ns_walk(ns, NULL, path, &inode))
 		concern(c, inode.ino);
 	inode_free(&inode);
 }

@@ -10,6 +10,7 @@
 #include "env/lines.h"
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/user/users.h"
 
 /*
  * FS_DISKS
@@ -49,6 +50,16 @@ static bool disks_exist(const struct ddio_iop *iop, const struct ddio_msg_disk_i
 	return true;
 }
 
+/* To accept disks, or the name space, as they are is an administrator's decision. */
+static bool accepts(const struct ddio_msg_disk_ids *x)
+{
+	uint32_t flags = 0, i;
+
+	for (i = 0; i < x->n; i++)
+		flags |= x->ids[i].flags;
+	return x->flags & DDIO_DISKS_NAMES || flags & DDIO_DISK_REPLACE;
+}
+
 int serve_fs_disks(struct server_request *req, const void *payload)
 {
 	enum ns_meeting met;
@@ -64,7 +75,7 @@ int serve_fs_disks(struct server_request *req, const void *payload)
 		ddio_msg_disk_ids_free(&x);
 		return 0;
 	}
-	err = ns_meet(fs_ns(req), &x, &met, &which);
+	err = accepts(&x) && user_of(req) ? -EACCES : ns_meet(fs_ns(req), &x, &met, &which);
 	if (err)
 		server_fail_errno(req, err, "meeting disks");
 	else if (met != NS_DISK_SAME)

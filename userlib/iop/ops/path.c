@@ -5,6 +5,7 @@
 #include <string.h>
 #include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/user/users.h"
 
 static int fail_file(struct server_request *req, int err, const char *path, uint64_t id)
 {
@@ -83,8 +84,23 @@ static int regular(struct inode *inode)
 	return inode_is(inode, S_IFDIR) ? -EISDIR : -EINVAL;
 }
 
-static int create_new(struct ns *ns, const struct ddio_msg_ns_create *x, struct inode *inode)
+/* New files belong to the user, and to one of the user's groups. */
+static int owner_set(struct server_request *req, struct ddio_msg_fs_make *make)
 {
+	const struct ddio_who *who = user_of(req);
+
+	if (!who)
+		return 0;
+	make->uid = who->uid;
+	if (!who_in_group(who, make->gid))
+		make->gid = who->gid;
+	return ns_may_dir(fs_ns(req), who, make->parent, NS_MAY_WRITE | NS_MAY_SEARCH);
+}
+
+static int create_new(struct server_request *req, const struct ddio_msg_ns_create *x,
+		      struct inode *inode)
+{
+	struct ns *ns = fs_ns(req);
 	const struct stripe stripe = { .seed = x->rec.ref.seed ? x->rec.ref.seed : ns_seed(ns),
 				       .block = x->rec.ref.block,
 				       .layout = x->rec.ref.layout,
@@ -95,8 +111,10 @@ static int create_new(struct ns *ns, const struct ddio_msg_ns_create *x, struct 
 	};
 	struct ddio_msg_fs_setattr set = { .mask = DDIO_FS_SET_SIZE, .size = x->rec.size };
 	bool made;
-	int err = ns_walk_parent(ns, x->path, &make.parent, make.name);
+	int err = ns_walk_parent(ns, user_of(req), x->path, &make.parent, make.name);
 
+	if (!err)
+		err = owner_set(req, &make);
 	if (!err)
 		err = ns_make(ns, NULL, &make, &stripe, inode, &made, NULL);
 	if (!err && x->rec.size) {
@@ -107,22 +125,34 @@ static int create_new(struct ns *ns, const struct ddio_msg_ns_create *x, struct 
 	return err;
 }
 
+/* Whoever makes a file may read and write it, whatever its mode says to others who open it. */
+static void tell_made(struct server_request *req, const struct inode *inode, bool made)
+{
+	if (made)
+		user_tell(req, inode->ino, DDIO_GRANT_READ | DDIO_GRANT_WRITE);
+	else
+		user_tell_inode(req, inode);
+}
+
 static int create_try(struct server_request *req, const struct ddio_msg_ns_create *x)
 {
 	struct ns *ns = fs_ns(req);
 	struct inode inode;
-	int err = ns_walk(ns, x->path, &inode);
+	int err = ns_walk(ns, user_of(req), x->path, &inode);
+	bool made = err == -ENOENT;
 
 	if (!err && x->flags & DDIO_NS_EXCL)
 		err = -EEXIST;
 	else if (!err)
 		err = regular(&inode);
-	else if (err == -ENOENT)
-		err = create_new(ns, x, &inode);
+	else if (made)
+		err = create_new(req, x, &inode);
 	if (!err)
 		err = mark_data(ns, &inode);
-	if (!err)
+	if (!err) {
+		tell_made(req, &inode, made);
 		return reply_record(req, &inode, false);
+	}
 	inode_free(&inode);
 	return err;
 }
@@ -135,8 +165,10 @@ static int make_dir(struct server_request *req, const struct ddio_msg_ns_create 
 	struct inode inode = { .ino = 0 };
 	struct ddio_file_record rec = { .ndisks = 0 };
 	bool made;
-	int err = ns_walk_parent(fs_ns(req), x->path, &make.parent, make.name);
+	int err = ns_walk_parent(fs_ns(req), user_of(req), x->path, &make.parent, make.name);
 
+	if (!err)
+		err = owner_set(req, &make);
 	if (!err)
 		err = ns_make(fs_ns(req), NULL, &make, NULL, &inode, &made, NULL);
 	if (!err)
@@ -182,6 +214,18 @@ int serve_ns_create(struct server_request *req, const void *payload)
 	return create_run(req, payload);
 }
 
+/* A file is found by its number only with a grant, which comes when it is found by its name. */
+static int find(const struct server_request *req, const struct ddio_msg_ns_name *x,
+		struct inode *inode)
+{
+	if (x->path[0])
+		return ns_walk(fs_ns(req), user_of(req), x->path, inode);
+	memset(inode, 0, sizeof(*inode));
+	if (!user_has(req, x->id, DDIO_GRANT_READ | DDIO_GRANT_WRITE))
+		return -EACCES;
+	return ns_inode(fs_ns(req), x->id, inode);
+}
+
 int serve_ns_lookup(struct server_request *req, const void *payload)
 {
 	struct ns *ns = fs_ns(req);
@@ -191,15 +235,18 @@ int serve_ns_lookup(struct server_request *req, const void *payload)
 
 	if (err)
 		return server_fail_decode(req, err, "name or number");
-	err = x.path[0] ? ns_walk(ns, x.path, &inode) : ns_inode(ns, x.id, &inode);
+	err = find(req, &x, &inode);
 	if (!err && !inode.nlink)
 		err = -ENOENT;
 	if (!err)
 		err = regular(&inode);
 	if (!err)
 		err = mark_data(ns, &inode);
-	if (!err)
+	if (!err) {
+		if (x.path[0])
+			user_tell_inode(req, &inode);
 		return reply_record(req, &inode, false);
+	}
 	inode_free(&inode);
 	return fail_file(req, err, x.path, x.id);
 }
@@ -208,8 +255,10 @@ int serve_ns_lookup(struct server_request *req, const void *payload)
 static int remove_orphan(struct server_request *req, uint64_t id)
 {
 	struct inode inode;
-	int err = ns_inode(fs_ns(req), id, &inode);
+	int err;
 
+	memset(&inode, 0, sizeof(inode));
+	err = user_of(req) ? -EACCES : ns_inode(fs_ns(req), id, &inode);
 	if (!err && (inode.nlink || ns_in_use(fs_ns(req), id)))
 		err = -EBUSY;
 	if (!err)
@@ -236,17 +285,24 @@ static int remove_path(struct server_request *req, const char *path)
 	struct ns *ns = fs_ns(req);
 	struct ns_left left = { .any = false };
 	struct inode inode = { .ino = 0 };
-	int err = ns_walk_parent(ns, path, &un.parent, un.name);
+	int err = ns_walk_parent(ns, user_of(req), path, &un.parent, un.name);
 
 	if (!err)
+		err = ns_may_dir(ns, user_of(req), un.parent, NS_MAY_SEARCH);
+	if (!err)
 		err = ns_lookup(ns, un.parent, un.name, &inode);
+	if (!err)
+		err = ns_may_unname(ns, user_of(req), un.parent, &inode);
 	if (!err) {
 		un.flags = inode_is(&inode, S_IFDIR) ? DDIO_FS_UNLINK_DIR : 0;
 		err = ns_unlink(ns, NULL, &un, &left, NULL);
 	}
 	ddio_file_record_free(&left.rec);
-	if (!err)
+	if (!err) {
+		if (left.any)
+			user_tell(req, inode.ino, DDIO_GRANT_REMOVE);
 		return reply_removed(req, &inode, left.any);
+	}
 	inode_free(&inode);
 	return fail_file(req, err, path, 0);
 }
@@ -358,10 +414,12 @@ static void list_turn(void *arg)
 		server_fail(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
 		return;
 	}
-	if (x->flags & DDIO_NS_ALL)
+	if (x->flags & DDIO_NS_ALL && user_of(req))
+		err = -EACCES;
+	else if (x->flags & DDIO_NS_ALL)
 		err = ns_list_all(fs_ns(req), x->after_id, x->max, &out, &x->after_id);
 	else
-		err = ns_list(fs_ns(req), x->dir, x->after, x->max, &out, x->after);
+		err = ns_list(fs_ns(req), user_of(req), x->dir, x->after, x->max, &out, x->after);
 	if (!err && out.more && !out.n) {
 		ddio_ns_listing_free(&out);
 		ddio_env_post(req->reactor->env, &job->post);

@@ -525,7 +525,10 @@ static void queries_disk_close(struct iop_disk *disk)
 }
 
 static const struct server_op handled[] = {
-	{ .opcode = DDIO_OP_OBJ_QUERY, .role = DDIO_ROLE_CLIENT, .serve = serve_query_fetched },
+	{ .opcode = DDIO_OP_OBJ_QUERY,
+	  .role = DDIO_ROLE_CLIENT,
+	  .access = ACCESS_READ,
+	  .serve = serve_query_fetched },
 };
 
 const struct server_service query_service = {

@@ -248,6 +248,7 @@ void server_accept(void *ctx, struct ddio_stream *stream)
 				       .near_unsummed = sums == DDIO_CONF_SUMS_YES,
 				       .memory = server->iop.conf->channels &&
 						 sums != DDIO_CONF_SUMS_ALWAYS,
+				       .users = server->iop.users,
 				       .tls = server->tls };
 	struct server_client *sc = client_new(reactor);
 	int err = -ENOMEM;

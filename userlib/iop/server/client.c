@@ -65,14 +65,19 @@ void server_client_throttle(struct server_client *sc)
 
 	if (sc->c.closing || sc->state != SERVER_CLIENT_SERVED)
 		return;
-	much = unread_much(sc) || sc->c.requests >= SERVER_CLIENT_REQUESTS ||
+	much = unread_much(sc) || sc->c.asking || sc->c.requests >= SERVER_CLIENT_REQUESTS ||
 	       sc->bytes >= SERVER_CLIENT_BYTES;
 	/* Below the bound the connection need not tell when its output has drained. */
-	few = !sc->unread && sc->c.requests <= SERVER_CLIENT_REQUESTS / 2 &&
+	few = !sc->unread && !sc->c.asking && sc->c.requests <= SERVER_CLIENT_REQUESTS / 2 &&
 	      sc->bytes <= SERVER_CLIENT_BYTES / 2;
 	/* Bulk that is being received must be able to end. */
 	if (sc->paused ? !few : !much || sc->incoming)
 		return;
 	sc->paused = !sc->paused;
 	ddio_conn_pause(sc->c.conn, sc->paused);
+}
+
+void client_go_on(struct client *client)
+{
+	server_client_throttle(server_client_of(client));
 }

@@ -19,6 +19,8 @@ void server_client_gone(struct server_client *sc)
 	sc->state = SERVER_CLIENT_GONE;
 	server_unproved_end(sc);
 	server_tell_client_gone(&sc->c);
+	user_free(sc->c.user);
+	sc->c.user = NULL;
 	ddio_list_del(&sc->c.link);
 	if (served)
 		server_client_count(sc, -1);

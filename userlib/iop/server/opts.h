@@ -5,6 +5,7 @@
 
 #include "conf/conf.h"
 #include "conn/conn.h"
+#include "iop/user/vouch.h"
 
 /**
  * struct ddio_iop_opts - a node to be brought up
@@ -13,6 +14,8 @@
  * @nreactors: length of @envs; ddio_iop_reactors() says how many make sense
  * @envs: one per reactor, made by the caller (real in ddiod, simulated elsewhere)
  * @key: the cluster's key, or NULL if it has none; copied
+ * @servers_key: the key that daemons alone share; needed where users are told apart; copied
+ * @vouch: finds out about users, from credentials; it must outlive the node
  * @descriptors: that the process may have, 0 if that is not known: connections that have not proved the key
  *	get a share of them
  * @repair: rewrite the labels of disks where they are damaged, see struct store_opts
@@ -27,6 +30,8 @@ struct ddio_iop_opts {
 	uint32_t nreactors;
 	struct ddio_env **envs;
 	const struct ddio_key *key;
+	const struct ddio_key *servers_key;
+	const struct ddio_vouch *vouch;
 	uint64_t descriptors;
 	bool repair;
 	const char *machine;

@@ -14,6 +14,8 @@
 #include "iop/lock/locks.h"
 #include "iop/store/store.h"
 #include "iop/trace/trace.h"
+#include "iop/user/user.h"
+#include "iop/user/vouch.h"
 
 /* Between two looks at something that does not report its end. */
 #define SERVER_POLL_NS 2000000ull
@@ -62,6 +64,7 @@ struct iop_disk {
  * @starts, @told: the collective executor's: what both ends remember of requests for collectives, and of what members
  *	tell of their descriptions, or NULL
  * @job: whose requests it brings
+ * @user: as far as it has said, or NULL; @asking: a credential of it is being looked at, and nothing is read meanwhile
  * @requests: how many of its requests are being served
  * @closing: nothing more is read from it
  */
@@ -76,6 +79,8 @@ struct client {
 	uint64_t epochs;
 	struct ddio_past *starts, *told;
 	struct iop_job *job;
+	struct iop_user *user;
+	struct user_asking *asking;
 	uint32_t requests;
 	bool closing;
 };
@@ -94,6 +99,7 @@ struct client {
  * @asker: asks the name space about epochs that are not settled, or NULL
  * @jobs: whose requests it serves
  * @trace: what is recorded of its collectives, or NULL
+ * @asking: credentials of its clients that are being looked at
  * @memory: bytes of buffers that the reactor holds, besides caches
  */
 struct reactor {
@@ -115,14 +121,18 @@ struct reactor {
 	uint64_t collectives, requests, refused;
 	uint64_t memory;
 	struct epoch_asker *asker;
+	uint32_t asking;
 	struct bounds bounds;
 	struct iop_jobs jobs;
 	struct iop_trace *trace;
 	bool stopping;
 };
 
+struct user_asking;
+
 /**
  * struct ddio_iop - a node
+ * @users: connections have users, for whom @vouch vouches; @servers_key: of daemons, who sign with it what these may do
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
  * @epochs: struct open_epoch, by file: of the name space, not decided yet; reactor 0's
@@ -133,6 +143,9 @@ struct ddio_iop {
 	const struct ddio_conf *conf;
 	uint32_t node;
 	struct ddio_key key;
+	bool users;
+	const struct ddio_vouch *vouch;
+	struct ddio_key servers_key;
 	uint64_t boot;
 	uint64_t began_ns;
 	uint32_t nreactors;
@@ -163,6 +176,9 @@ static inline const char *iop_node_name(const struct ddio_iop *iop)
 
 /* Counts the bytes of replies that the reactor's clients have not read, in its bounds. */
 void server_clients_unread(struct reactor *reactor);
+
+/* The user of the connection is known now, or will not be: reads on. */
+void client_go_on(struct client *client);
 
 /* Sets @closing and, later from the loop, ends the connection as if it had broken.  Harmless if it is
  * closing already.  @why: one line for the log. */

@@ -70,6 +70,16 @@ static int check_key(const struct server *server, char *err, size_t err_len)
 	return -EACCES;
 }
 
+/* What is signed with no key would be believed of anybody. */
+static int check_users(const struct server *server, char *err, size_t err_len)
+{
+	if (!server->iop.users || (server->iop.servers_key.len && server->iop.vouch))
+		return 0;
+	snprintf(err, err_len, "node %s: users = munge needs the key of servers_key",
+		 iop_node_name(&server->iop));
+	return -EACCES;
+}
+
 static int secure(struct server *server, char *err, size_t err_len)
 {
 	int ret = server->iop.conf->tls ? ddio_conn_tls_new(&server->iop.key, &server->tls) : 0;
@@ -107,6 +117,8 @@ static int node_start(struct server *server, const struct ddio_iop_opts *opts, c
 	server->iop.began_ns = ddio_env_now(opts->envs[0]);
 	ddio_env_random(opts->envs[0], &server->iop.boot, sizeof(server->iop.boot));
 	ret = check_key(server, err, err_len);
+	if (!ret)
+		ret = check_users(server, err, err_len);
 	if (!ret)
 		ret = secure(server, err, err_len);
 	if (!ret)
@@ -167,6 +179,10 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 	server->iop.node = opts->node;
 	if (opts->key)
 		server->iop.key = *opts->key;
+	server->iop.users = opts->conf->users != DDIO_CONF_USERS_NONE;
+	server->iop.vouch = opts->vouch;
+	if (opts->servers_key)
+		server->iop.servers_key = *opts->servers_key;
 	server->repair = opts->repair;
 	server_machine_name(opts->machine, server->machine);
 	server->on_stopped = opts->on_stopped;
@@ -217,5 +233,6 @@ void server_free(struct ddio_iop *iop)
 	server_reactors_free(server);
 	ddio_tls_free(server->tls);
 	explicit_bzero(&server->iop.key, sizeof(server->iop.key));
+	explicit_bzero(&server->iop.servers_key, sizeof(server->iop.servers_key));
 	free(server);
 }

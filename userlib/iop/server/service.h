@@ -11,6 +11,7 @@
 /**
  * struct server_op - how one opcode is handled
  * @role: of the connections that may use it: this, or a higher one
+ * @access: who may use it, if connections have users
  * @names: only where the name space is served
  * @stopping: handled even while the node is stopping
  * @changes: what is stored may change after the message was handled
@@ -24,6 +25,7 @@
 struct server_op {
 	uint16_t opcode;
 	enum ddio_role role;
+	enum iop_access access;
 	bool names;
 	bool stopping;
 	bool changes;

@@ -437,7 +437,7 @@ static void test_listing_steps(void)
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);
 	f = nst_file(&t, dir, "z");
 	for (steps = 1;; steps++) {
-		CU_ASSERT_EQUAL_FATAL(ns_list(t.ns, "d", next, 1, &out, next), 0);
+		CU_ASSERT_EQUAL_FATAL(ns_list(t.ns, NULL, "d", next, 1, &out, next), 0);
 		if (out.n || !out.more)
 			break;
 		ddio_ns_listing_free(&out);
@@ -499,7 +499,7 @@ static void test_paths(void)
 	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	inode_free(&in);
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		CU_ASSERT_EQUAL(ns_walk(t.ns, paths[i].path, &in), paths[i].ret);
+		CU_ASSERT_EQUAL(ns_walk(t.ns, NULL, paths[i].path, &in), paths[i].ret);
 		CU_ASSERT(paths[i].ret || in.ino == f);
 		inode_free(&in);
 	}
@@ -507,33 +507,33 @@ static void test_paths(void)
 	memset(longest, 0, sizeof(longest));
 	for (i = 0; i + 2 <= DDIO_MAX_PATH; i += 2)
 		memcpy(longest + i, "./", 2);
-	CU_ASSERT_EQUAL(ns_walk(t.ns, longest, &in), 0);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, NULL, longest, &in), 0);
 	inode_free(&in);
 	strcpy(x.name, "far");
 	snprintf(x.target, sizeof(x.target), "%.*s", 2 * 1022, longest);
 	CU_ASSERT_EQUAL(ns_make(t.ns, NULL, &x, NULL, &in, &made, NULL), 0);
 	inode_free(&in);
-	CU_ASSERT_EQUAL(ns_walk(t.ns, "far/far", &in), 0);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, NULL, "far/far", &in), 0);
 	inode_free(&in);
-	CU_ASSERT_EQUAL(ns_walk(t.ns, "far/far/a/b/f", &in), -ELOOP);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, NULL, "far/far/a/b/f", &in), -ELOOP);
 	inode_free(&in);
-	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, "far/far/a/b/f", &parent, name), -ELOOP);
-	CU_ASSERT_EQUAL(ns_walk(t.ns, "", &in), 0);
+	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, NULL, "far/far/a/b/f", &parent, name), -ELOOP);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, NULL, "", &in), 0);
 	CU_ASSERT_EQUAL(in.ino, NST_ROOT);
 	inode_free(&in);
-	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, "a/l/new", &parent, name), 0);
+	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, NULL, "a/l/new", &parent, name), 0);
 	CU_ASSERT_EQUAL(parent, b);
 	CU_ASSERT_STRING_EQUAL(name, "new");
-	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, "a/x/new", &parent, name), -ENOENT);
-	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, "/", &parent, name), -EINVAL);
+	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, NULL, "a/x/new", &parent, name), -ENOENT);
+	CU_ASSERT_EQUAL(ns_walk_parent(t.ns, NULL, "/", &parent, name), -EINVAL);
 	memset(longest, 'x', sizeof(longest));
 	longest[DDIO_MAX_NAME + 1] = '\0';
-	CU_ASSERT_EQUAL(ns_walk(t.ns, longest, &in), -ENAMETOOLONG);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, NULL, longest, &in), -ENAMETOOLONG);
 	longest[DDIO_MAX_NAME] = '\0';
-	CU_ASSERT_EQUAL(ns_walk(t.ns, longest, &in), -ENOENT);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, NULL, longest, &in), -ENOENT);
 	memset(longest, '/', sizeof(longest));
 	longest[DDIO_MAX_PATH + 1] = '\0';
-	CU_ASSERT_EQUAL(ns_walk(t.ns, longest, &in), -ENAMETOOLONG);
+	CU_ASSERT_EQUAL(ns_walk(t.ns, NULL, longest, &in), -ENAMETOOLONG);
 	nst_end(&t);
 }
 
@@ -546,7 +546,7 @@ static unsigned int list_all(struct nst *t, uint32_t max, char names[][32], unsi
 	bool more = true;
 
 	while (more) {
-		CU_ASSERT_EQUAL_FATAL(ns_list(t->ns, "", after, max, &page, next), 0);
+		CU_ASSERT_EQUAL_FATAL(ns_list(t->ns, NULL, "", after, max, &page, next), 0);
 		CU_ASSERT(page.n <= max);
 		CU_ASSERT(page.n > 0 || !page.more);
 		for (i = 0; i < page.n && n < cap; i++) {
@@ -588,14 +588,14 @@ static void test_list(void)
 		CU_ASSERT_STRING_EQUAL(names[15], "f19");
 		CU_ASSERT_STRING_EQUAL(names[6], "f08/");
 	}
-	CU_ASSERT_EQUAL(ns_list(t.ns, "", "f18", 10, &page, next), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, NULL, "", "f18", 10, &page, next), 0);
 	CU_ASSERT_EQUAL(page.n, 1);
 	ddio_ns_listing_free(&page);
-	CU_ASSERT_EQUAL(ns_list(t.ns, "f08", "", 10, &page, next), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, NULL, "f08", "", 10, &page, next), 0);
 	CU_ASSERT_EQUAL(page.n, 0);
 	ddio_ns_listing_free(&page);
-	CU_ASSERT_EQUAL(ns_list(t.ns, "f00", "", 10, &page, next), -ENOTDIR);
-	CU_ASSERT_EQUAL(ns_list(t.ns, "none", "", 10, &page, next), -ENOENT);
+	CU_ASSERT_EQUAL(ns_list(t.ns, NULL, "f00", "", 10, &page, next), -ENOTDIR);
+	CU_ASSERT_EQUAL(ns_list(t.ns, NULL, "none", "", 10, &page, next), -ENOENT);
 	nst_end(&t);
 }
 
@@ -624,7 +624,7 @@ static void test_list_long_records(void)
 		inode_free(&in);
 	}
 	CU_ASSERT_EQUAL(nst_commit(&t), 0);
-	CU_ASSERT_EQUAL(ns_list(t.ns, "", "", 20, &page, next), 0);
+	CU_ASSERT_EQUAL(ns_list(t.ns, NULL, "", "", 20, &page, next), 0);
 	CU_ASSERT(page.n < 10 && page.n > 0 && page.more);
 	CU_ASSERT(ddio_put_ns_listing(NULL, 0, &page) <= (ssize_t)DDIO_MAX_SMALL);
 	CU_ASSERT_EQUAL(page.recs[0].disks[5], DDIO_MAX_DISKS - 5);

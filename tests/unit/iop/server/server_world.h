@@ -18,6 +18,10 @@
 #define SW_ADDR "127.0.0.1:7400"
 #define SW_REACTORS 2
 
+/* Of worlds to come: text put into the cluster's section, and who vouches for users. */
+static const char *sw_cluster;
+static const struct ddio_vouch *sw_vouch;
+
 /**
  * struct sw - a world with one node of two reactors and three disks
  * @extra: text put into its node's section
@@ -40,6 +44,7 @@ struct sw {
  * struct sc - a client
  * @replies: so far, @failures of them errors; the last of them is in @status, @tag, @text or @data
  * @sink: bulk of the next reply
+ * @grant: the last of @grants
  */
 struct sc {
 	struct sw *sw;
@@ -59,7 +64,9 @@ struct sc {
 	uint8_t *bulk;
 	size_t bulk_len;
 	struct iovec iov;
-	uint32_t dones;
+	uint32_t dones, done_status;
+	struct ddio_msg_grant grant;
+	uint32_t grants;
 	uint32_t ended; /* COLL_DONE messages */
 };
 
@@ -79,10 +86,11 @@ static inline int sw_conf(struct sw *sw, const char *address, char *err, size_t 
 	int n;
 
 	n = snprintf(text, sizeof(text),
-		     "[cluster]\nname = t\ntimeout = 2s\n[node io0]\naddress = %s\n"
+		     "[cluster]\nname = t\ntimeout = 2s\n%s[node io0]\naddress = %s\n"
 		     "meta = %s/meta\ncache = 64K\n%s\n[node io1]\naddress = 127.0.0.1:7401\n"
 		     "meta = %s/other\n",
-		     address, sw->top, sw->extra ? sw->extra : "", sw->top);
+		     sw_cluster ? sw_cluster : "", address, sw->top, sw->extra ? sw->extra : "",
+		     sw->top);
 	for (int i = 0; i < 4; i++)
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[disk d%d]\nnode = io%d\nengine = mem\nsize = %llu\n"
@@ -95,7 +103,10 @@ static inline int sw_conf(struct sw *sw, const char *address, char *err, size_t 
 
 static inline int sw_start_node(struct sw *sw)
 {
+	static const struct ddio_key servers_key = { .len = 32, .bytes = { 1, 2, 3 } };
 	struct ddio_iop_opts opts = { .conf = sw->conf,
+				      .servers_key = &servers_key,
+				      .vouch = sw_vouch,
 				      .nreactors = SW_REACTORS,
 				      .envs = sw->env,
 				      .on_stopped = sw_on_stopped,
@@ -202,7 +213,12 @@ static int sc_message(void *ctx, const struct ddio_msg *msg, const void *payload
 
 	if (msg->opcode == DDIO_OP_COLL_DONE) {
 		c->dones++;
+		c->done_status = msg->status;
 		return 0;
+	}
+	if (msg->opcode == DDIO_OP_GRANT) {
+		c->grants++;
+		return ddio_get_grant(payload, len, &c->grant);
 	}
 	if (msg->opcode == DDIO_OP_ENDED) {
 		c->ended++;
@@ -245,7 +261,7 @@ static inline struct sc *sc_open(struct sw *sw, uint32_t reactor, uint32_t role)
 {
 	struct sc *c = calloc(1, sizeof(*c));
 	struct ddio_msg_hello hello = { .role = role, .reactor = reactor };
-	struct ddio_conn_opts opts = { .cluster = "t" };
+	struct ddio_conn_opts opts = { .cluster = "t", .users = sw_cluster };
 	int i;
 
 	c->sw = sw;

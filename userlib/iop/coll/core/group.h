@@ -40,6 +40,7 @@ struct coll_member {
 /**
  * struct coll_group - a group as one reactor knows it
  * @size: ranks; @n: how many of them are attached
+ * @uid: whose it is, if connections have users
  * @lost: a rank that was attached and whose connection ended, or COLL_NOBODY
  * @running: collectives on @colls
  * @joint: on reactor 0: where members on this machine join their memory; NULL until one asks
@@ -56,6 +57,7 @@ struct coll_group {
 	struct reactor *reactor;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	uint32_t size, n;
+	uint32_t uid;
 	uint32_t lost;
 	uint32_t running;
 	struct ddio_joint *joint;

@@ -1,0 +1,754 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Users that the node tells apart.  Mallory has the key of the cluster, and asks for everything that Alice has: each
+ * message that a node handles has a row, or is among those that say nothing and change nothing of another user's.
+ */
+#include "iop/server/priv.h"
+#include "iop/user/user.h"
+#include "tests/unit/iop/server/server_world.h"
+
+enum { ROOT = 0, ALICE = 1000, MALLORY = 2000, STAFF = 50, NOBODY = 65534 };
+
+#define LINES "users = munge\nservers_key = /none\ngrant_time = 60s\n"
+
+/*
+ * Vouching: a credential is "UID GID GROUP TIE", and comes to be known some time later.
+ */
+static void fake_ask(void *arg, struct ddio_vouch_job *job)
+{
+	unsigned int uid, gid, group;
+	char tie[17] = "", right[17];
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 8; i++)
+		snprintf(right + 2 * i, 3, "%02x", job->tie[i]);
+	if (sscanf(job->cred, "%u %u %u %16s", &uid, &gid, &group, tie) != 4 ||
+	    strcmp(tie, right)) {
+		job->err = -EACCES;
+		snprintf(job->why, sizeof(job->why), "munge: not for this connection");
+	} else {
+		job->who = (struct ddio_who){ .uid = uid, .gid = gid, .ngroups = 1 };
+		job->who.groups = calloc(1, sizeof(*job->who.groups));
+		job->who.groups[0] = group;
+	}
+	ddio_env_post(job->env, &job->post);
+}
+
+static const struct ddio_vouch fake = { .ask = fake_ask };
+
+static void say_text(struct sc *c, uint32_t kind, const void *cred, uint32_t len)
+{
+	struct ddio_msg_user x = { .kind = kind, .len = len, .cred = cred };
+	struct ddio_msg msg = { .opcode = DDIO_OP_USER };
+	uint8_t buf[256];
+	ssize_t n = ddio_put_user(buf, sizeof(buf), &x);
+
+	CU_ASSERT_FATAL(n > 0);
+	CU_ASSERT_EQUAL(ddio_conn_send(c->conn, &msg, buf, (size_t)n, NULL, 0, NULL), 0);
+}
+
+static void cred_for(const struct sc *c, uint32_t uid, uint32_t group, char cred[100])
+{
+	const uint8_t *tie = ddio_conn_tie(c->conn);
+	int n = snprintf(cred, 100, "%u %u %u ", uid, uid, group), i;
+
+	for (i = 0; i < 8; i++)
+		n += snprintf(cred + n, 100 - (size_t)n, "%02x", tie[i]);
+}
+
+/* A connection of this user; @group: another group of that user. */
+static struct sc *as(struct sw *sw, uint32_t reactor, uint32_t uid, uint32_t group)
+{
+	struct sc *c = sc_new(sw, reactor);
+	char cred[100];
+
+	cred_for(c, uid, group, cred);
+	say_text(c, DDIO_USER_MUNGE, cred, (uint32_t)strlen(cred));
+	return c;
+}
+
+/* Shows a grant on another connection. */
+static void show(struct sc *c, const struct ddio_msg_grant *grant)
+{
+	struct ddio_msg msg = { .opcode = DDIO_OP_GRANT };
+	uint8_t buf[DDIO_GRANT_LEN];
+
+	CU_ASSERT_EQUAL(ddio_put_grant(buf, sizeof(buf), grant), sizeof(buf));
+	CU_ASSERT_EQUAL(ddio_conn_send(c->conn, &msg, buf, sizeof(buf), NULL, 0, NULL), 0);
+}
+
+/**
+ * struct users - a node with Alice's files: home/ (0700) has "secret" (0644), pub/ (0755) has "own" (0600), "team" (0640,
+ * of the group STAFF) and "all" (0644), sticky/ (01777) has "hers"
+ * @names: of reactor 0; @disk: of that of disk 0
+ */
+struct users {
+	struct sw *sw;
+	struct sc *root, *alice, *mallory, *alice_disk, *mallory_disk;
+	uint64_t home, pub, sticky, secret, own, team, all, hers;
+};
+
+static uint64_t make(struct users *u, uint64_t dir, const char *name, uint32_t mode, uint32_t gid)
+{
+	struct ddio_msg_fs_make x = { .parent = dir, .mode = mode, .uid = ALICE, .gid = gid };
+	struct ddio_msg_fs_opened out;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	CU_ASSERT_EQUAL_FATAL(SC_CALL(u->root, FS_MAKE, fs_make, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(u->root->data, u->root->len, &out), 0);
+	ddio_fs_opened_free(&out);
+	return out.attr.ino;
+}
+
+static struct users *users_new(void)
+{
+	struct users *u = calloc(1, sizeof(*u));
+	uint32_t reactor;
+
+	sw_cluster = LINES;
+	sw_vouch = &fake;
+	u->sw = sw_new(NULL);
+	reactor = sw_reactor(u->sw, 0);
+	u->root = as(u->sw, 0, ROOT, 0);
+	u->alice = as(u->sw, 0, ALICE, STAFF);
+	u->mallory = as(u->sw, 0, MALLORY, 60);
+	u->alice_disk = as(u->sw, reactor, ALICE, STAFF);
+	u->mallory_disk = as(u->sw, reactor, MALLORY, 60);
+	u->home = make(u, DDIO_FS_ROOT, "home", S_IFDIR | 0700, ALICE);
+	u->secret = make(u, u->home, "secret", S_IFREG | 0644, ALICE);
+	u->pub = make(u, DDIO_FS_ROOT, "pub", S_IFDIR | 0755, ALICE);
+	u->own = make(u, u->pub, "own", S_IFREG | 0600, ALICE);
+	u->team = make(u, u->pub, "team", S_IFREG | 0640, STAFF);
+	u->all = make(u, u->pub, "all", S_IFREG | 0644, ALICE);
+	u->sticky = make(u, DDIO_FS_ROOT, "sticky", S_IFDIR | 01777, ALICE);
+	u->hers = make(u, u->sticky, "hers", S_IFREG | 0666, ALICE);
+	return u;
+}
+
+static void users_free(struct users *u)
+{
+	sc_free(u->root);
+	sc_free(u->alice);
+	sc_free(u->mallory);
+	sc_free(u->alice_disk);
+	sc_free(u->mallory_disk);
+	sw_free(u->sw);
+	free(u);
+	sw_cluster = NULL;
+	sw_vouch = NULL;
+}
+
+/* Looks a path up; the grant that comes with that, if any, is in c->grant. */
+static uint32_t look_up(struct sc *c, const char *path)
+{
+	struct ddio_msg_ns_name x = { .id = 0 };
+
+	snprintf(x.path, sizeof(x.path), "%s", path);
+	memset(&c->grant, 0, sizeof(c->grant));
+	return SC_CALL(c, NS_LOOKUP, ns_name, &x);
+}
+
+/*
+ * Every message
+ */
+struct user_row {
+	uint16_t opcode;
+	ssize_t (*put)(uint8_t *buf, size_t cap, const struct users *u);
+	bool disk; /* to the reactor of disk 0 */
+};
+
+#define ROW(op, codec, type, ...)                                                \
+	static ssize_t row_##op(uint8_t *buf, size_t cap, const struct users *u) \
+	{                                                                        \
+		const struct type x = { __VA_ARGS__ };                           \
+                                                                                 \
+		(void)u;                                                         \
+		return ddio_put_##codec(buf, cap, &x);                           \
+	}
+#define OBJ .file = { .id = u->own, .seed = 1, .block = 4096 }, .len = 512
+#define OBJ_ROW(op) ROW(op, obj, ddio_msg_obj, OBJ)
+
+ROW(NS_CREATE, ns_create, ddio_msg_ns_create, .path = "pub/mine", .uid = ALICE,
+    .rec = { .ref = { .block = 4096 }, .ndisks = 1, .disks = (uint32_t[]){ 0 } })
+ROW(NS_LOOKUP, ns_name, ddio_msg_ns_name, .path = "home/secret")
+ROW(NS_REMOVE, ns_name, ddio_msg_ns_name, .path = "sticky/hers")
+ROW(NS_REMOVE_DONE, ns_size, ddio_msg_ns_size, .id = u->own)
+ROW(NS_EXTEND, ns_size, ddio_msg_ns_size, .id = u->own, .size = 4096)
+ROW(NS_SET_SIZE, ns_size, ddio_msg_ns_size, .id = u->own, .size = 1)
+ROW(NS_LIST, ns_list, ddio_msg_ns_list, .max = 9, .dir = "home")
+ROW(NS_EPOCH, ns_epoch, ddio_msg_ns_epoch, .id = u->own)
+ROW(NS_COMMIT, ns_epoch, ddio_msg_ns_epoch, .id = u->own, .epoch = 1)
+ROW(NS_DECIDED, ns_epoch, ddio_msg_ns_epoch, .id = u->own, .epoch = 1)
+ROW(FS_LOOKUP, fs_name, ddio_msg_fs_name, .parent = u->pub, .name = "own")
+ROW(FS_GETATTR, fs_ino, ddio_msg_fs_ino, .ino = u->own)
+ROW(FS_SETATTR, fs_setattr, ddio_msg_fs_setattr, .ino = u->own, .mask = DDIO_FS_SET_MODE,
+    .mode = 0777)
+ROW(FS_MAKE, fs_make, ddio_msg_fs_make, .parent = u->pub, .mode = S_IFREG | 0666, .name = "new")
+ROW(FS_LINK, fs_link, ddio_msg_fs_link, .ino = u->own, .parent = u->sticky, .name = "link")
+ROW(FS_UNLINK, fs_name, ddio_msg_fs_name, .parent = u->pub, .name = "own")
+ROW(FS_RENAME, fs_rename, ddio_msg_fs_rename, .parent = u->pub, .new_parent = u->sticky,
+    .name = "own", .new_name = "taken")
+ROW(FS_READLINK, fs_ino, ddio_msg_fs_ino, .ino = u->own)
+ROW(FS_READDIR, fs_readdir, ddio_msg_fs_readdir, .ino = u->home, .max = 9)
+ROW(FS_GETXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->own, .name = "user.a")
+ROW(FS_SETXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->own, .name = "user.a", .len = 1,
+    .value = "x")
+ROW(FS_LISTXATTR, fs_ino, ddio_msg_fs_ino, .ino = u->own)
+ROW(FS_REMOVEXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->own, .name = "user.a")
+ROW(FS_OPEN, fs_open, ddio_msg_fs_open, .ino = u->own, .flags = DDIO_FS_OPEN_LOOK)
+ROW(FS_RELEASE, fs_ino, ddio_msg_fs_ino, .ino = u->own)
+ROW(FS_WROTE, fs_wrote, ddio_msg_fs_wrote, .ino = u->own, .end = 100)
+ROW(FS_APPEND, fs_append, ddio_msg_fs_append, .ino = u->own, .len = 10)
+ROW(FS_ALLOC, fs_alloc, ddio_msg_fs_alloc, .ino = u->own, .change = 1, .alloc = 4096)
+ROW(FS_LOCK_TEST, fs_lock, ddio_msg_fs_lock, .ino = u->own, .end = 9, .type = 1)
+ROW(FS_LOCK_SET, fs_lock, ddio_msg_fs_lock, .ino = u->own, .end = 9, .type = 2)
+ROW(FS_UNLOCK_OWNER, fs_owner, ddio_msg_fs_owner, .ino = u->own, .owner = 1)
+ROW(FS_ORPHANS, fs_readdir, ddio_msg_fs_readdir, .ino = 1, .max = 9)
+ROW(FS_GONE, fs_ino, ddio_msg_fs_ino, .ino = u->own)
+ROW(FS_LEASE, fs_lease, ddio_msg_fs_lease, .ino = u->own)
+ROW(FS_DISKS, disk_ids, ddio_msg_disk_ids, .flags = DDIO_DISKS_NAMES)
+OBJ_ROW(OBJ_READ)
+OBJ_ROW(OBJ_WRITE)
+OBJ_ROW(OBJ_SYNC)
+OBJ_ROW(OBJ_REMOVE)
+OBJ_ROW(OBJ_TRUNCATE)
+OBJ_ROW(OBJ_EXTENTS)
+OBJ_ROW(OBJ_RESERVE)
+OBJ_ROW(OBJ_STAT)
+OBJ_ROW(OBJ_PUNCH)
+OBJ_ROW(OBJ_ALLOCATE)
+OBJ_ROW(DROP_CACHE)
+ROW(OBJ_SETTLE, obj, ddio_msg_obj, .file = { .id = u->own, .seed = 1, .block = 4096 }, .offset = 1)
+ROW(OBJ_LIST, obj, ddio_msg_obj, .len = 9)
+ROW(FSCK, obj, ddio_msg_obj, .disk = DDIO_FSCK_NAMES)
+ROW(OBJ_COPY, obj_copy, ddio_msg_obj_copy, .from = { .id = u->own, .seed = 1, .block = 4096 },
+    .to = { .id = u->all, .seed = 1, .block = 4096 }, .len = 512)
+ROW(SCRUB, scrub_ask, ddio_msg_scrub_ask, .disk = 0)
+ROW(TRACE, trace_ask, ddio_msg_trace_ask, .action = DDIO_TRACE_BEGIN, .most = 4)
+
+static ssize_t row_EMPTY(uint8_t *buf, size_t cap, const struct users *u)
+{
+	(void)buf;
+	(void)cap;
+	(void)u;
+	return 0;
+}
+
+/* The number of the file comes first. */
+static ssize_t row_QUERY(uint8_t *buf, size_t cap, const struct users *u)
+{
+	const struct ddio_msg_obj x = { OBJ };
+
+	return ddio_put_obj(buf, cap, &x);
+}
+
+#define NAMES(op)                             \
+	{                                     \
+		DDIO_OP_##op, row_##op, false \
+	}
+#define DISK(op)                             \
+	{                                    \
+		DDIO_OP_##op, row_##op, true \
+	}
+static const struct user_row rows[] = {
+	NAMES(NS_CREATE),
+	NAMES(NS_LOOKUP),
+	NAMES(NS_REMOVE),
+	NAMES(NS_REMOVE_DONE),
+	NAMES(NS_EXTEND),
+	NAMES(NS_SET_SIZE),
+	NAMES(NS_LIST),
+	NAMES(NS_EPOCH),
+	NAMES(NS_COMMIT),
+	NAMES(NS_DECIDED),
+	NAMES(FS_LOOKUP),
+	NAMES(FS_GETATTR),
+	NAMES(FS_SETATTR),
+	NAMES(FS_MAKE),
+	NAMES(FS_LINK),
+	NAMES(FS_UNLINK),
+	NAMES(FS_RENAME),
+	NAMES(FS_READLINK),
+	NAMES(FS_READDIR),
+	NAMES(FS_GETXATTR),
+	NAMES(FS_SETXATTR),
+	NAMES(FS_LISTXATTR),
+	NAMES(FS_REMOVEXATTR),
+	NAMES(FS_OPEN),
+	NAMES(FS_RELEASE),
+	NAMES(FS_WROTE),
+	NAMES(FS_APPEND),
+	NAMES(FS_ALLOC),
+	NAMES(FS_LOCK_TEST),
+	NAMES(FS_LOCK_SET),
+	NAMES(FS_UNLOCK_OWNER),
+	NAMES(FS_ORPHANS),
+	NAMES(FS_GONE),
+	NAMES(FS_LEASE),
+	NAMES(FS_DISKS),
+	{ DDIO_OP_FS_RECALL, row_EMPTY, false },
+	{ DDIO_OP_FS_SYNC, row_EMPTY, false },
+	{ DDIO_OP_FS_SPACE, row_EMPTY, false },
+	NAMES(TRACE),
+	DISK(OBJ_READ),
+	DISK(OBJ_WRITE),
+	DISK(OBJ_SYNC),
+	DISK(OBJ_REMOVE),
+	DISK(OBJ_TRUNCATE),
+	DISK(OBJ_EXTENTS),
+	DISK(OBJ_RESERVE),
+	DISK(OBJ_STAT),
+	DISK(OBJ_PUNCH),
+	DISK(OBJ_ALLOCATE),
+	DISK(DROP_CACHE),
+	DISK(OBJ_SETTLE),
+	DISK(OBJ_LIST),
+	DISK(FSCK),
+	DISK(OBJ_COPY),
+	DISK(SCRUB),
+	{ DDIO_OP_OBJ_QUERY, row_QUERY, true },
+};
+
+/*
+ * What any user may send: these tell of no file and change none (PING to JOBS), are about what the connection itself has
+ * (OWED to FS_LOCK_CANCEL), or are taken from members of a group only, all of whom are one user's; see the tests of groups.
+ */
+static const uint16_t harmless[] = {
+	DDIO_OP_PING,	     DDIO_OP_STATUS,	    DDIO_OP_BOUNDS,	DDIO_OP_JOBS,
+	DDIO_OP_DISKS_KNOWN, DDIO_OP_OWED,	    DDIO_OP_JOB,	DDIO_OP_USER,
+	DDIO_OP_GRANT,	     DDIO_OP_RENEW,	    DDIO_OP_FS_ATTACH,	DDIO_OP_FS_DETACH,
+	DDIO_OP_ATTACH,	     DDIO_OP_DETACH,	    DDIO_OP_COLL_START, DDIO_OP_COLL_AGAIN,
+	DDIO_OP_COLL_TOLD,   DDIO_OP_COLL_GO,	    DDIO_OP_COLL_PIECE, DDIO_OP_COLL_ABORT,
+	DDIO_OP_JOINT,	     DDIO_OP_COLL_JOIN,	    DDIO_OP_SHARE,	DDIO_OP_SHARE_TAKEN,
+	DDIO_OP_COLL_COPIED, DDIO_OP_FS_LOCK_CANCEL
+};
+
+static bool has_row(uint16_t opcode)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].opcode == opcode)
+			return true;
+	for (i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (harmless[i] == opcode)
+			return true;
+	return false;
+}
+
+static uint32_t send_row(const struct user_row *row, struct sc *names, struct sc *disk,
+			 const struct users *u)
+{
+	static const uint8_t data[512] = { 1 };
+	bool bulk = row->opcode == DDIO_OP_OBJ_WRITE;
+	uint8_t buf[4096];
+	ssize_t len = row->put(buf, sizeof(buf), u);
+
+	CU_ASSERT_FATAL(len >= 0);
+	return sc_call(row->disk ? disk : names, row->opcode, buf, (size_t)len, bulk ? data : NULL,
+		       bulk ? sizeof(data) : 0);
+}
+
+static void every_message(void)
+{
+	struct users *u = users_new();
+	struct sc *nobody = sc_new(u->sw, 0), *nobody_disk = sc_new(u->sw, sw_reactor(u->sw, 0));
+	struct sc *root_disk = as(u->sw, sw_reactor(u->sw, 0), ROOT, 0);
+	uint16_t opcode;
+	size_t i;
+
+	for (opcode = 0; opcode < SERVER_OPCODES; opcode++)
+		if (server_op_find(server_of(u->sw->iop), opcode) && !has_row(opcode)) {
+			CU_FAIL("an opcode without a row");
+			fprintf(stderr, "%s\n", ddio_opcode_name(opcode));
+		}
+	/* A grant for a file that is open to all is of no use for others. */
+	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/all"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, DDIO_GRANT_READ);
+	show(u->mallory_disk, &u->mallory->grant);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t status = send_row(&rows[i], u->mallory, u->mallory_disk, u);
+		uint32_t unknown = send_row(&rows[i], nobody, nobody_disk, u);
+
+		if (status != DDIO_ST_PERMISSION && status != DDIO_ST_NOT_PERMITTED) {
+			CU_FAIL("another user's");
+			fprintf(stderr, "%s: %u\n", ddio_opcode_name(rows[i].opcode), status);
+		}
+		CU_ASSERT_EQUAL(unknown, DDIO_ST_PERMISSION);
+	}
+	/* The same are good for something: root is not refused. */
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		CU_ASSERT_NOT_EQUAL(send_row(&rows[i], u->root, root_disk, u), DDIO_ST_PERMISSION);
+	sc_free(root_disk);
+	sc_free(nobody);
+	sc_free(nobody_disk);
+	users_free(u);
+}
+
+/*
+ * Names
+ */
+static void paths(void)
+{
+	struct users *u = users_new();
+
+	CU_ASSERT_EQUAL(look_up(u->mallory, "home/secret"), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(look_up(u->mallory, "home/none"), DDIO_ST_PERMISSION);
+	/* To know that a file is there is no permission to read it. */
+	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/own"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, 0);
+	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/team"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, 0);
+	CU_ASSERT_EQUAL(look_up(u->alice, "home/secret"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->alice->grant.rights, DDIO_GRANT_READ | DDIO_GRANT_WRITE);
+	CU_ASSERT_EQUAL(u->alice->grant.uid, ALICE);
+	CU_ASSERT_EQUAL(u->alice->grant.file, u->secret);
+	CU_ASSERT_EQUAL(look_up(u->root, "home/secret"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->root->grants, 0);
+	users_free(u);
+}
+
+static void groups_and_lists(void)
+{
+	struct users *u = users_new();
+	struct sc *staff = as(u->sw, 0, 3000, STAFF);
+	/* user 3000 may not even though others may, group 60 may write */
+	static const uint8_t list[] = { 2,    0, 0,   0,    1,	 0,    6,   0,	 255, 255, 255,
+					255,  2, 0,   0,    0,	 0xb8, 0xb, 0,	 0,   4,   0,
+					4,    0, 255, 255,  255, 255,  8,   0,	 6,   0,   60,
+					0,    0, 0,   0x10, 0,	 6,    0,   255, 255, 255, 255,
+					0x20, 0, 4,   0,    255, 255,  255, 255 };
+	struct ddio_msg_fs_xattr x = {
+		.ino = u->all, .name = "system.posix_acl_access", .len = sizeof(list), .value = list
+	};
+
+	CU_ASSERT_EQUAL(look_up(staff, "pub/team"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(staff->grant.rights, DDIO_GRANT_READ);
+	CU_ASSERT_EQUAL(look_up(staff, "pub/all"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(staff->grant.rights, DDIO_GRANT_READ);
+	CU_ASSERT_EQUAL(SC_CALL(u->root, FS_SETXATTR, fs_xattr, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(look_up(staff, "pub/all"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(staff->grant.rights, 0);
+	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/all"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, DDIO_GRANT_READ | DDIO_GRANT_WRITE);
+	sc_free(staff);
+	users_free(u);
+}
+
+static uint32_t create(struct sc *c, const char *path, uint32_t mode, uint32_t uid)
+{
+	struct ddio_msg_ns_create x = {
+		.uid = uid,
+		.gid = STAFF,
+		.mode = mode,
+		.flags = DDIO_NS_EXCL,
+		.rec = { .ref = { .block = 4096 }, .ndisks = 1, .disks = (uint32_t[]){ 0 } }
+	};
+
+	snprintf(x.path, sizeof(x.path), "%s", path);
+	memset(&c->grant, 0, sizeof(c->grant));
+	return SC_CALL(c, NS_CREATE, ns_create, &x);
+}
+
+/* Whoever makes a file owns it, whatever it says, and may use it at once. */
+static void creation(void)
+{
+	struct users *u = users_new();
+	struct ddio_msg_fs_ino x;
+	struct ddio_msg_fs_attr out;
+
+	CU_ASSERT_EQUAL(create(u->mallory, "pub/new", 0666, MALLORY), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(create(u->mallory, "home/new", 0666, MALLORY), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(create(u->mallory, "sticky/new", 0400, ALICE), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, DDIO_GRANT_READ | DDIO_GRANT_WRITE);
+	x.ino = u->mallory->grant.file;
+	CU_ASSERT_EQUAL(SC_CALL(u->root, FS_GETATTR, fs_ino, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(ddio_get_fs_attr(u->root->data, u->root->len, &out), 0);
+	CU_ASSERT_EQUAL(out.attr.uid, MALLORY);
+	CU_ASSERT_EQUAL(out.attr.gid, MALLORY);
+	CU_ASSERT_EQUAL(look_up(u->mallory, "sticky/new"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, DDIO_GRANT_READ);
+	/* She is in the group; others' files in a sticky directory stay. */
+	CU_ASSERT_EQUAL(create(u->alice, "pub/staff", 0600, ALICE), DDIO_ST_OK);
+	x.ino = u->alice->grant.file;
+	CU_ASSERT_EQUAL(SC_CALL(u->root, FS_GETATTR, fs_ino, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(ddio_get_fs_attr(u->root->data, u->root->len, &out), 0);
+	CU_ASSERT_EQUAL(out.attr.gid, STAFF);
+	users_free(u);
+}
+
+static void removal(void)
+{
+	struct users *u = users_new();
+	struct ddio_msg_ns_name x = { .path = "sticky/hers" };
+	struct ddio_msg_ns_size done = { .id = u->hers };
+	struct ddio_msg_obj obj = sc_obj(u->hers, 0, 0, 0);
+
+	CU_ASSERT_EQUAL(SC_CALL(u->mallory, NS_REMOVE, ns_name, &x), DDIO_ST_NOT_PERMITTED);
+	x = (struct ddio_msg_ns_name){ .id = u->own };
+	CU_ASSERT_EQUAL(SC_CALL(u->mallory, NS_REMOVE, ns_name, &x), DDIO_ST_PERMISSION);
+	x = (struct ddio_msg_ns_name){ .path = "sticky/hers" };
+	CU_ASSERT_EQUAL(look_up(u->alice, "sticky/hers"), DDIO_ST_OK);
+	show(u->alice_disk, &u->alice->grant);
+	CU_ASSERT_EQUAL(sc_object(u->alice_disk, DDIO_OP_OBJ_REMOVE, &obj), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(SC_CALL(u->alice, NS_REMOVE, ns_name, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->alice->grant.rights, DDIO_GRANT_REMOVE);
+	show(u->alice_disk, &u->alice->grant);
+	CU_ASSERT_NOT_EQUAL(sc_object(u->alice_disk, DDIO_OP_OBJ_REMOVE, &obj), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(SC_CALL(u->mallory, NS_REMOVE_DONE, ns_size, &done), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(SC_CALL(u->alice, NS_REMOVE_DONE, ns_size, &done), DDIO_ST_OK);
+	users_free(u);
+}
+
+/*
+ * Grants
+ */
+static uint32_t write_own(struct users *u, struct sc *c)
+{
+	static const uint8_t data[512] = { 1 };
+
+	return sc_write(c, u->own, 0, 0, data, sizeof(data));
+}
+
+static void grants(void)
+{
+	struct users *u = users_new();
+	struct ddio_msg_grant right, wrong;
+
+	CU_ASSERT_EQUAL(write_own(u, u->alice_disk), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(look_up(u->alice, "pub/own"), DDIO_ST_OK);
+	right = u->alice->grant;
+	show(u->alice_disk, &right);
+	CU_ASSERT_EQUAL(write_own(u, u->alice_disk), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_read(u->alice_disk, u->own, 0, 0, 512), DDIO_ST_OK);
+	/* Another's is of no use, whoever says whose it is; nor is one that was changed. */
+	show(u->mallory_disk, &right);
+	CU_ASSERT_EQUAL(write_own(u, u->mallory_disk), DDIO_ST_PERMISSION);
+	wrong = right;
+	wrong.uid = MALLORY;
+	show(u->mallory_disk, &wrong);
+	CU_ASSERT_EQUAL(write_own(u, u->mallory_disk), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/all"), DDIO_ST_OK);
+	wrong = u->mallory->grant;
+	wrong.rights |= DDIO_GRANT_WRITE;
+	wrong.file = u->own;
+	show(u->mallory_disk, &wrong);
+	CU_ASSERT_EQUAL(write_own(u, u->mallory_disk), DDIO_ST_PERMISSION);
+	/* To read is not to write. */
+	show(u->mallory_disk, &u->mallory->grant);
+	CU_ASSERT_EQUAL(sc_read(u->mallory_disk, u->all, 0, 0, 512), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_write(u->mallory_disk, u->all, 0, 0, &right, sizeof(right)),
+			DDIO_ST_PERMISSION);
+	users_free(u);
+}
+
+static void expiry(void)
+{
+	struct users *u = users_new();
+	struct ddio_msg_grant old;
+
+	CU_ASSERT_EQUAL(look_up(u->alice, "pub/own"), DDIO_ST_OK);
+	old = u->alice->grant;
+	show(u->alice_disk, &old);
+	sw_run(u->sw, 59000 * MS);
+	CU_ASSERT_EQUAL(write_own(u, u->alice_disk), DDIO_ST_OK);
+	sw_run(u->sw, 1100 * MS);
+	CU_ASSERT_EQUAL(write_own(u, u->alice_disk), DDIO_ST_PERMISSION);
+	show(u->alice_disk, &old);
+	CU_ASSERT_EQUAL(write_own(u, u->alice_disk), DDIO_ST_PERMISSION);
+	/* It is renewed for as long as the mode says so, not for others, and not long after. */
+	CU_ASSERT_EQUAL(SC_CALL(u->mallory, RENEW, grant, &old), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(SC_CALL(u->alice, RENEW, grant, &old), DDIO_ST_OK);
+	show(u->alice_disk, &u->alice->grant);
+	CU_ASSERT_EQUAL(write_own(u, u->alice_disk), DDIO_ST_OK);
+	sw_run(u->sw, 60000 * MS);
+	CU_ASSERT_EQUAL(SC_CALL(u->alice, RENEW, grant, &old), DDIO_ST_PERMISSION);
+	users_free(u);
+}
+
+/* A mode that has changed is heard of with the renewal. */
+static void revoked(void)
+{
+	struct users *u = users_new();
+	struct ddio_msg_fs_setattr x = { .ino = u->own, .mask = DDIO_FS_SET_MODE, .mode = 0400 };
+	uint32_t before;
+
+	CU_ASSERT_EQUAL(look_up(u->alice, "pub/own"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(SC_CALL(u->root, FS_SETATTR, fs_setattr, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(SC_CALL(u->alice, RENEW, grant, &u->alice->grant), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->alice->grant.rights, DDIO_GRANT_READ);
+	x.mode = 0;
+	before = u->alice->grants;
+	CU_ASSERT_EQUAL(SC_CALL(u->root, FS_SETATTR, fs_setattr, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(SC_CALL(u->alice, RENEW, grant, &u->alice->grant), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->alice->grants, before);
+	users_free(u);
+}
+
+/*
+ * Who somebody is
+ */
+static void replays(void)
+{
+	struct users *u = users_new();
+	struct sc *first = sc_new(u->sw, 0), *second = sc_new(u->sw, 0);
+	struct ddio_msg_ns_name x = { .path = "pub/all" };
+	char cred[100];
+
+	/* Alice's credential of her own connection, on Mallory's. */
+	cred_for(first, ALICE, STAFF, cred);
+	say_text(second, DDIO_USER_MUNGE, cred, (uint32_t)strlen(cred));
+	CU_ASSERT_EQUAL(SC_CALL(second, NS_LOOKUP, ns_name, &x), DDIO_ST_PERMISSION);
+	CU_ASSERT_PTR_NOT_NULL(strstr(second->text, "not for this connection"));
+	/* Somebody cannot become another. */
+	cred_for(u->mallory, ALICE, STAFF, cred);
+	say_text(u->mallory, DDIO_USER_MUNGE, cred, (uint32_t)strlen(cred));
+	sw_run(u->sw, 100 * MS);
+	CU_ASSERT_TRUE(u->mallory->closed);
+	sc_free(first);
+	sc_free(second);
+	users_free(u);
+}
+
+static void malformed(void)
+{
+	struct users *u = users_new();
+	struct sc *c = sc_new(u->sw, 0);
+	uint8_t mac[DDIO_MAC_LEN] = { 0 };
+
+	say_text(c, DDIO_USER_MUNGE, "1000\0 1000", 10);
+	CU_ASSERT_EQUAL(look_up(c, "pub/all"), DDIO_ST_PERMISSION);
+	sc_free(c);
+	c = sc_new(u->sw, 0);
+	say_text(c, DDIO_USER_SERVER, mac, sizeof(mac));
+	CU_ASSERT_EQUAL(look_up(c, "home/secret"), DDIO_ST_PERMISSION);
+	sc_free(c);
+	users_free(u);
+}
+
+static void servers(void)
+{
+	struct users *u = users_new();
+	struct sc *c = sc_new(u->sw, 0);
+	uint8_t mac[DDIO_MAC_LEN];
+
+	CU_ASSERT_TRUE(server_sign(&u->sw->iop->servers_key, ddio_conn_tie(c->conn), mac));
+	say_text(c, DDIO_USER_SERVER, mac, sizeof(mac));
+	CU_ASSERT_EQUAL(look_up(c, "home/secret"), DDIO_ST_OK);
+	sc_free(c);
+	/* The proof of another connection. */
+	c = sc_new(u->sw, 0);
+	say_text(c, DDIO_USER_SERVER, mac, sizeof(mac));
+	CU_ASSERT_EQUAL(look_up(c, "home/secret"), DDIO_ST_PERMISSION);
+	sc_free(c);
+	users_free(u);
+}
+
+/* One whose client says who it is and goes at once. */
+static void gone_meanwhile(void)
+{
+	struct users *u = users_new();
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		struct sc *c = as(u->sw, 0, ALICE, STAFF);
+
+		if (i)
+			sw_run(u->sw, (uint64_t)i * 20000);
+		sc_free(c);
+	}
+	CU_ASSERT_EQUAL(look_up(u->alice, "pub/own"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->sw->iop->reactors[0].asking, 0);
+	users_free(u);
+}
+
+/*
+ * Groups
+ */
+static uint32_t attach(struct sc *c, uint32_t rank)
+{
+	struct ddio_msg_attach x = { .group = { 1 }, .rank = rank, .size = 2 };
+
+	return SC_CALL(c, ATTACH, attach, &x);
+}
+
+static void others_group(void)
+{
+	struct users *u = users_new();
+
+	CU_ASSERT_EQUAL(attach(u->alice, 0), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(attach(u->mallory, 1), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(attach(u->mallory, 0), DDIO_ST_PERMISSION);
+	users_free(u);
+}
+
+static void start(struct sc *c, uint64_t op, uint64_t file, bool write)
+{
+	static const struct ddio_extent whole = { .offset = 0, .len = 4096 };
+	static const struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &whole };
+	const struct ddio_msg_coll_start x = {
+		.group = { 2 },
+		.op = op,
+		.flags = write ? DDIO_COLL_WRITE : 0,
+		.nprocs = 1,
+		.file_size = 4096,
+		.file = { .ref = { .id = file, .seed = 1, .block = 4096 },
+			  .ndisks = 1,
+			  .disks = (uint32_t[]){ 0 } },
+		.nparts = 1,
+		.parts = (struct ddio_part *)&part,
+	};
+	static uint8_t buf[4096];
+	struct ddio_msg msg = { .opcode = DDIO_OP_COLL_START };
+	ssize_t len = ddio_put_coll_start(buf, sizeof(buf), &x);
+	uint32_t want = c->dones + 1;
+	int i;
+
+	CU_ASSERT_FATAL(len > 0);
+	CU_ASSERT_EQUAL(ddio_conn_send(c->conn, &msg, buf, (size_t)len, NULL, 0, NULL), 0);
+	for (i = 0; i < 1000 && c->dones < want && !c->closed; i++)
+		sw_run(c->sw, MS);
+	CU_ASSERT_EQUAL(c->dones, want);
+}
+
+static void collectives(void)
+{
+	struct users *u = users_new();
+	struct ddio_msg_attach x = { .group = { 2 }, .size = 1 };
+
+	CU_ASSERT_EQUAL(SC_CALL(u->mallory, ATTACH, attach, &x), DDIO_ST_OK);
+	start(u->mallory, 1, u->own, false);
+	CU_ASSERT_EQUAL(u->mallory->done_status, DDIO_ST_PERMISSION);
+	start(u->mallory, 2, u->own, true);
+	CU_ASSERT_EQUAL(u->mallory->done_status, DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/all"), DDIO_ST_OK);
+	start(u->mallory, 3, u->all, true);
+	CU_ASSERT_EQUAL(u->mallory->done_status, DDIO_ST_PERMISSION);
+	users_free(u);
+}
+
+static const struct ut_case cases[] = {
+	{ "every message", every_message },
+	{ "paths", paths },
+	{ "groups and lists", groups_and_lists },
+	{ "creation", creation },
+	{ "removal", removal },
+	{ "grants", grants },
+	{ "expiry", expiry },
+	{ "revoked", revoked },
+	{ "replays", replays },
+	{ "malformed", malformed },
+	{ "servers", servers },
+	{ "gone meanwhile", gone_meanwhile },
+	{ "another's group", others_group },
+	{ "collectives", collectives },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "users", cases } };
+
+	return ut_run("test_iop_server_users", suites, 1);
+}
