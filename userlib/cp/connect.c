@@ -9,6 +9,7 @@
 #include "cp/group/group.h"
 #include "cp/hold/hold.h"
 #include "env/real/real.h"
+#include "munge/munge.h"
 
 #define DEFAULT_CONF "/etc/ddio/ddio.conf"
 /*
@@ -57,6 +58,13 @@ static void connect_job(struct ddio_session *s)
 	snprintf(s->job, sizeof(s->job), "%s", name ? name : "");
 }
 
+static int connect_vouch(const struct ddio_session *s, const void *data, size_t len, char *cred,
+			 size_t cap, char *why, size_t why_len)
+{
+	(void)s;
+	return ddio_munge_make(data, len, cred, cap, why, why_len);
+}
+
 static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		       struct ddio_session **session)
 {
@@ -75,6 +83,7 @@ static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		goto free_env;
 	}
 	connect_job(*session);
+	(*session)->vouch = connect_vouch;
 	err = ddio_real_start_thread(env);
 	if (err) {
 		connect_fail(err, "cannot start the session's progress thread");

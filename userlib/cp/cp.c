@@ -15,6 +15,7 @@
 #include "cp/group/fan.h"
 #include "cp/group/port.h"
 #include "cp/hold/hold.h"
+#include "cp/node/grants.h"
 #include "cp/node/lane.h"
 #include "cp/query/query.h"
 
@@ -61,6 +62,7 @@ int ddio_session_new_env(struct ddio_env *env, struct ddio_conf *conf, const str
 		session_discard(s);
 		return -ENOMEM;
 	}
+	renew_begin(s);
 	*session = s;
 	return 0;
 }
@@ -73,6 +75,7 @@ void session_cancel(struct ddio_session *s)
 	ports_close(s);
 	hold_end(s);
 	nodes_close(s);
+	grants_close(s);
 	ddio_timer_cancel(s->env, &s->watchdog);
 }
 
@@ -81,6 +84,7 @@ void session_discard(struct ddio_session *s)
 	transfers_free(s);
 	hold_free(s);
 	nodes_free(s);
+	grants_free(s);
 	groups_free(s);
 	session_free(s);
 }

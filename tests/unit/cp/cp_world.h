@@ -53,9 +53,11 @@ struct cp_params {
 	const char *disk_size;
 	uint64_t timeout_ms;
 	bool keyed;
-	bool lasts;	     /* the disks keep their data when their node ends */
-	const char *engine;  /* of the disks, else mem */
-	const char *cluster; /* lines of the cluster's section */
+	bool lasts;			/* the disks keep their data when their node ends */
+	const char *engine;		/* of the disks, else mem */
+	const char *cluster;		/* lines of the cluster's section */
+	const struct ddio_vouch *vouch; /* knows users */
+	session_vouch_fn user;		/* vouches for those of processes */
 };
 
 struct cp_node {
@@ -121,11 +123,14 @@ static inline void cp_conf(struct cp_world *w)
 
 static inline void cp_node_begin(struct cp_world *w, uint32_t i)
 {
+	static const struct ddio_key servers_key = { .len = 32, .bytes = { 1, 2, 3 } };
 	struct cp_node *node = &w->node[i];
 	struct ddio_iop_opts opts = { .conf = w->conf,
 				      .node = i,
 				      .nreactors = w->p.reactors,
 				      .envs = node->env,
+				      .servers_key = &servers_key,
+				      .vouch = w->p.vouch,
 				      .key = &w->key };
 	char err[600], name[32];
 	uint32_t k;
@@ -194,6 +199,7 @@ static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void
 				sim_local(p->env);
 			if (ddio_session_new_env(p->env, w->conf, &w->key, &p->session))
 				abort();
+			p->session->vouch = w->p.user;
 			if (cp_local) {
 				p->session->transfers->share_min = 1;
 				p->session->transfers->ask_alone = 1;

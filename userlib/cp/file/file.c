@@ -5,6 +5,7 @@
 #include <string.h>
 #include "cp/file/file.h"
 #include "cp/hold/hold.h"
+#include "cp/node/grants.h"
 
 struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record *rec)
 {
@@ -21,6 +22,7 @@ struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record
 	file->refs = 1;
 	file->rec = *rec;
 	ddio_list_add(&file->link, &session->files);
+	file->granted = grant_hold(session, rec->ref.id);
 	return file;
 }
 
@@ -32,6 +34,8 @@ void file_get(struct ddio_file *file)
 static void file_free(struct ddio_file *file)
 {
 	ddio_list_del(&file->link);
+	if (file->granted)
+		grant_drop(file->session, file->rec.ref.id);
 	ddio_file_record_free(&file->rec);
 	free(file->boot);
 	free(file);

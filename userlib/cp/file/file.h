@@ -14,6 +14,7 @@
  * @rec: constant but for its size, the newest that is known; reactor only
  * @boot: of each disk of the stripe: the incarnation of its node that holds what was written, see
  *	incarnation.c; 0: not known
+ * @granted: the grant for the file is held
  * @names: the incarnation of the name server that holds the file's name and size; 0: not known, or neither is ours
  */
 struct ddio_file {
@@ -22,6 +23,7 @@ struct ddio_file {
 	uint32_t refs;
 	struct ddio_file_record rec;
 	uint64_t *boot;
+	bool granted;
 	uint64_t names;
 };
 

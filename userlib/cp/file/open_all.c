@@ -7,12 +7,14 @@
 #include "base/bytes.h"
 #include "cp/file/file.h"
 #include "cp/group/fan.h"
+#include "cp/node/grants.h"
 
 struct open_all_call {
 	struct session_call call;
 	struct ddio_group *group;
 	struct turn turn;
 	struct file_opening job;
+	struct node_request request;
 	struct fan *fan;
 	bool opening; /* rank 0: the job is under way */
 	bool over;    /* the group broke meanwhile, and the step with it */
@@ -42,6 +44,39 @@ static int open_all_record(struct open_all_call *oc, const void *data, size_t le
 	return 0;
 }
 
+static void open_all_found(struct node_request *request, const struct reply *reply)
+{
+	struct open_all_call *oc = request->arg;
+
+	if (reply->status)
+		reply_error(&oc->error, reply, oc->job.name);
+	else
+		oc->file->granted = grant_hold(oc->call.session, oc->file->rec.ref.id);
+	if (!oc->error.status && !oc->file->granted)
+		error_status(&oc->error, DDIO_ST_STALE, "%s is another file meanwhile",
+			     oc->job.name);
+	if (oc->error.status) {
+		file_put(oc->file);
+		oc->file = NULL;
+	}
+	open_all_end(oc);
+}
+
+/* Rank 0 has opened the file for all, but each connection shows what its own session was granted. */
+static int open_all_find(struct open_all_call *oc)
+{
+	struct ddio_msg_ns_name msg = { .id = oc->job.id };
+	int err;
+
+	if (!oc->job.id)
+		strcpy(msg.path, oc->job.name);
+	request_init(&oc->request, DDIO_OP_NS_LOOKUP, open_all_found, oc);
+	err = request_put(&oc->request, ns_name, &msg);
+	if (!err)
+		request_names(oc->call.session, &oc->request);
+	return err;
+}
+
 static void open_all_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct open_all_call *oc = arg;
@@ -54,8 +89,11 @@ static void open_all_agreed(void *arg, const struct error *error, const void *da
 			error_set(&oc->error, err, "%s: %s", oc->job.name, strerror(-err));
 	}
 	oc->over = true;
-	if (!oc->opening)
-		open_all_end(oc);
+	if (oc->opening)
+		return;
+	if (oc->file && !grant_there(oc->call.session, oc->file->rec.ref.id) && !open_all_find(oc))
+		return;
+	open_all_end(oc);
 }
 
 static void open_all_opened(struct file_opening *job)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cp/node/grants.h"
 #include "cp/node/identity.h"
 #include "cp/node/request.h"
 
@@ -85,8 +86,10 @@ static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 	struct lane *lane = ctx;
 	uint64_t boot = welcome->boot;
 	struct error error;
-	int err = node_learn(lane, welcome, &error);
+	int err = user_say(lane, &error);
 
+	if (!err)
+		err = node_learn(lane, welcome, &error);
 	if (err == -EHOSTDOWN)
 		lane_stale(lane, boot, &error);
 	else if (err)
@@ -117,6 +120,8 @@ static int lane_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 	if (msg->flags & DDIO_WIRE_REPLY)
 		return request_reply(lane, msg, payload);
 	switch (msg->opcode) {
+	case DDIO_OP_GRANT:
+		return grant_take(lane, payload, msg->length);
 	case DDIO_OP_ENDED:
 		lane_ended(lane);
 		return 0;
@@ -219,6 +224,7 @@ void lane_fail(struct lane *lane, const struct error *error)
 		if ((*u)->losing)
 			(*u)->losing(lane);
 	shed_cancel(lane);
+	memset(lane->shown, 0, sizeof(lane->shown));
 	lane->conn = NULL;
 	lane->state = LANE_DOWN;
 	memset(&lane->alive, 0, sizeof(lane->alive));

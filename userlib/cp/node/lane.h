@@ -120,6 +120,7 @@ enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
  * @expecting: how often users expect messages other than replies
  * @mark: the last walk over lanes that visited it; see struct ddio_session
  * @bulk_request: its reply's bulk is being received
+ * @shown: which grants the node remembers of this connection: file, and which of its grants
  * @user: what each user of lanes keeps here; see lane_state()
  * @begun: time of the first try to connect; @shed: how often the node has closed the connection since, before
  *	its WELCOME; @again: until the next try, meanwhile CONNECTING without @conn
@@ -139,6 +140,9 @@ struct lane {
 	uint64_t mark;
 	struct alive alive;
 	struct node_request *bulk_request;
+	struct {
+		uint64_t file, serial;
+	} shown[DDIO_GRANT_PLACES];
 	void *user[LANE_USERS];
 	uint64_t begun;
 	uint32_t shed;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
+#include "cp/node/grants.h"
 #include "cp/node/request.h"
 
 void request_init(struct node_request *request, uint16_t opcode,
@@ -90,6 +92,9 @@ static int request_send(struct lane *lane, struct node_request *request)
 	bool bulk = request_sends_bulk(request);
 	int err;
 
+	/* The number of the file that it is about comes first, if it is about one. */
+	if (lane->node->session->grants && request->fixed_len >= 8)
+		grant_show(lane, bytes_get64(request->fixed) & ~DDIO_FS_LOCK_END);
 	err = tag_take(lane, request, &msg.tag);
 	if (err)
 		return err;

@@ -145,6 +145,7 @@ void session_conn_opts(struct ddio_session *s, struct ddio_conn_opts *opts)
 	opts->near_unsummed = s->conf->wire_checksums == DDIO_CONF_SUMS_YES;
 	opts->memory = s->conf->channels && s->conf->wire_checksums != DDIO_CONF_SUMS_ALWAYS;
 	opts->tls = s->tls;
+	opts->users = s->conf->users != DDIO_CONF_USERS_NONE;
 }
 
 void session_watch(struct ddio_session *s)

@@ -18,6 +18,7 @@
 #include "env/env.h"
 
 struct cluster_node;
+struct grants;
 struct groups;
 struct holder;
 struct lane;
@@ -29,6 +30,10 @@ enum { LANE_USERS = 10 };
 
 /* Looks at all connections of one kind.  Returns true if any of them owes something. */
 typedef bool (*session_check_fn)(struct ddio_session *session);
+
+/* Has the process's user vouched for, tied to some bytes: see ddio_munge_make(). */
+typedef int (*session_vouch_fn)(const struct ddio_session *session, const void *data, size_t len,
+				char *cred, size_t cap, char *why, size_t why_len);
 
 /* The last incarnations of a node that ended in order; @n have in all. */
 #define ENDED_KEPT 4
@@ -69,6 +74,9 @@ struct cluster_disk {
  * @names_ended: of the name server's node; what the name space was given in them is durable
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @job: its name, "": none
+ * @vouch: NULL: nobody vouches for this process
+ * @grants: what its user may do with files; NULL until the name space has told of one
+ * @renew: looks which of them are to be renewed; its argument is the session
  * @mark: counts walks over lanes, or nodes, that visit each once; @node_mark: of each node the last that visited it
  * @watchdog: runs @checks (NULL at the end) for as long as any of them finds something owed
  * @lane_users: whom lanes tell; NULL at the end
@@ -97,6 +105,9 @@ struct ddio_session {
 	struct ended names_ended;
 	uint64_t id, connects;
 	char job[DDIO_MAX_JOB + 1];
+	session_vouch_fn vouch;
+	struct grants *grants;
+	void (*renew)(void *session);
 	uint64_t mark, *node_mark;
 	struct ddio_timer watchdog;
 	const session_check_fn *checks;

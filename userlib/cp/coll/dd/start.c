@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/dd/priv.h"
+#include "cp/node/grants.h"
 
 static void asked_lost(struct lane *lane, const struct error *error)
 {
@@ -13,7 +14,7 @@ static void asked_lost(struct lane *lane, const struct error *error)
 
 const struct lane_user dd_start_lane_user = { .lost = asked_lost, .free = dd_asked_free };
 
-static int start_send(struct lane *lane, uint64_t number, struct dd_message *start)
+static int start_send(struct lane *lane, uint64_t number, uint64_t file, struct dd_message *start)
 {
 	struct dd_asked *asked = dd_asked_get(lane, &dd_start_lane_user);
 	bool again;
@@ -21,6 +22,8 @@ static int start_send(struct lane *lane, uint64_t number, struct dd_message *sta
 
 	if (!asked)
 		return -ENOMEM;
+	if (lane->state == LANE_READY)
+		grant_show(lane, file);
 	again = lane->state == LANE_READY && ddio_conn_features(lane->conn) & DDIO_FEATURE_AGAIN;
 	err = dd_message_send(lane, again ? DDIO_OP_COLL_AGAIN : DDIO_OP_COLL_START, number, start,
 			      again ? &asked->past : NULL, &asked->sent);
@@ -229,7 +232,7 @@ static int nodes_ask(struct ddio_op *op, bool spread, struct error *error)
 
 		if (!dl->asked || !dl->own || (op->crowd.hi && knows_spread(dl->lane) != spread))
 			continue;
-		err = start_send(dl->lane, op->turn.number, start);
+		err = start_send(dl->lane, op->turn.number, op->file->rec.ref.id, start);
 		if (err)
 			error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
 				     LANE_NAMES(dl->lane), strerror(-err));

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programs of several users: what a collective open gives to every member, grants that are renewed while a file is open, and
+ * what becomes of them when the name server comes and goes.
+ */
+#include "iop/ns/ns.h"
+#include "tests/unit/lib/ut.h"
+#include "tests/unit/cp/cp_world.h"
+
+enum { ALICE = 1000, MALLORY = 2000, LEN = 64 << 10 };
+
+/* Processes from this rank on are Mallory's. */
+static uint32_t mallory_from;
+static uint32_t vouched;
+
+/* A credential is the number of the user; the tie is looked at in the tests of the server. */
+static void fake_ask(void *arg, struct ddio_vouch_job *job)
+{
+	(void)arg;
+	job->who = (struct ddio_who){ .uid = (uint32_t)atoi(job->cred), .gid = 1 };
+	ddio_env_post(job->env, &job->post);
+}
+
+static const struct ddio_vouch fake = { .ask = fake_ask };
+
+static struct cp_world *world;
+
+static int fake_user(const struct ddio_session *session, const void *data, size_t len, char *cred,
+		     size_t cap, char *why, size_t why_len)
+{
+	uint32_t i;
+
+	(void)data;
+	(void)len;
+	(void)why;
+	(void)why_len;
+	for (i = 0; i < world->p.procs && world->proc[i].session != session; i++)
+		;
+	vouched++;
+	snprintf(cred, cap, "%u", i < mallory_from ? ALICE : MALLORY);
+	return 0;
+}
+
+/* The root directory is open to all. */
+static void root_open(struct ns *ns)
+{
+	struct ddio_msg_fs_setattr x = { .ino = DDIO_FS_ROOT,
+					 .mask = DDIO_FS_SET_MODE,
+					 .mode = 0777 };
+	struct inode inode;
+
+	CU_ASSERT_EQUAL(ns_setattr(ns, &x, &inode), 0);
+	inode_free(&inode);
+}
+
+static void users_begin(struct cp_world *w, uint32_t procs, uint32_t mallory)
+{
+	const struct cp_params p = { .procs = procs,
+				     .vouch = &fake,
+				     .user = fake_user,
+				     .cluster = "users = munge\nservers_key = /none\n"
+						"grant_time = 10s\n" };
+
+	world = w;
+	mallory_from = mallory;
+	vouched = 0;
+	cp_world_begin(w, &p);
+	root_open(w->node[0].iop->ns);
+}
+
+/* A part of the file for each rank, and its place in memory. */
+static struct ddio_transfer transfer(uint32_t rank, uint32_t method)
+{
+	static uint8_t data[CP_PROCS][LEN];
+	static struct ddio_extent extents[CP_PROCS];
+	static struct ddio_part parts[CP_PROCS];
+
+	extents[rank] = (struct ddio_extent){ .offset = (uint64_t)rank * LEN, .len = LEN };
+	parts[rank] = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = 1, .list = &extents[rank] };
+	return (struct ddio_transfer){ .struct_size = sizeof(struct ddio_transfer),
+				       .part = &parts[rank],
+				       .buf = data[rank],
+				       .method = method };
+}
+
+static void all_write(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g)
+{
+	static const uint32_t methods[] = { DDIO_METHOD_TC, DDIO_METHOD_2P, DDIO_METHOD_DD,
+					    DDIO_METHOD_DDS };
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		struct ddio_transfer t = transfer(p->rank, methods[i]);
+
+		CP_OK(p, ddio_write_all(f, g, &t));
+		CP_OK(p, ddio_read_all(f, g, &t));
+	}
+}
+
+/* Rank 0 opens for all; each shows a grant of its own, by every method, and several lives of a grant later, too. */
+static void together_main(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	all_write(p, f, g);
+	ddio_sim_sleep(p->env, 35 * CP_SEC);
+	all_write(p, f, g);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void together(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 4, 99);
+	CU_ASSERT_EQUAL(cp_run(&w, together_main, NULL), 0);
+	CU_ASSERT(vouched >= 4);
+	cp_world_end(&w);
+}
+
+/* Alice makes a file that all may read; Mallory does. */
+static void apart_main(struct cp_proc *p)
+{
+	struct ddio_transfer t = transfer(0, DDIO_METHOD_DD);
+	struct ddio_file *f = NULL;
+
+	if (p->rank)
+		ddio_sim_sleep(p->env, CP_SEC);
+	CP_OK(p, ddio_open(p->session, "g", p->rank ? 0 : DDIO_CREATE, NULL, &f));
+	if (p->rank) {
+		CU_ASSERT_EQUAL(ddio_read(f, &t), 0);
+		CU_ASSERT_EQUAL(ddio_write(f, &t), -EACCES);
+		CU_ASSERT_EQUAL(ddio_set_size(f, 1), -EACCES);
+		CU_ASSERT_EQUAL(ddio_remove(p->session, "none"), -ENOENT);
+	} else {
+		CP_OK(p, ddio_write(f, &t));
+		CP_OK(p, ddio_sync(f));
+		ddio_sim_sleep(p->env, 3 * CP_SEC);
+	}
+	ddio_close(f);
+	if (!p->rank)
+		CP_OK(p, ddio_remove(p->session, "g"));
+}
+
+static void apart(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 2, 1);
+	CU_ASSERT_EQUAL(cp_run(&w, apart_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* Nobody vouches for these processes. */
+static void unknown_main(struct cp_proc *p)
+{
+	struct ddio_file *f = NULL;
+
+	p->session->vouch = NULL;
+	CU_ASSERT_EQUAL(cp_note(p, ddio_open(p->session, "f", DDIO_CREATE, NULL, &f)), -EACCES);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "nobody vouches"));
+}
+
+static void unknown(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 1, 1);
+	CU_ASSERT_EQUAL(cp_run(&w, unknown_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+static const struct ut_case cases[] = {
+	{ "together", together },
+	{ "apart", apart },
+	{ "unknown", unknown },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "users", cases } };
+
+	return cp_ut_run("test_cp_users", suites, 1);
+}
