@@ -28,6 +28,7 @@
 #include "keys.h"
 #include "lock_file.h"
 #include "metrics.h"
+#include "vouch.h"
 #include "tools/common/background.h"
 #include "tools/common/notify.h"
 #include "tools/common/opt.h"
@@ -241,8 +242,22 @@ static int envs_new(struct ddiod *d)
 	return err;
 }
 
+/* Where connections have users somebody has to know them. */
+static int users_start(struct ddiod *d, struct ddio_key *servers_key)
+{
+	int err = keys_load_servers(d, servers_key);
+
+	if (err || d->conf->users == DDIO_CONF_USERS_NONE)
+		return err;
+	err = voucher_start(&d->voucher);
+	if (err)
+		say(d, DDIO_LOG_ERR, "cannot start the thread that asks munge: %s", strerror(-err));
+	return err;
+}
+
 static int node_start(struct ddiod *d, const struct ddio_key *key)
 {
+	struct ddio_key servers_key;
 	struct ddio_iop_opts opts = {
 		.conf = d->conf,
 		.node = d->node,
@@ -255,8 +270,14 @@ static int node_start(struct ddiod *d, const struct ddio_key *key)
 		.arg = d,
 	};
 	char err[1024] = "";
-	int ret = ddio_iop_start(&opts, &d->iop, err, sizeof(err));
+	int ret = users_start(d, &servers_key);
 
+	if (ret)
+		return ret;
+	opts.servers_key = &servers_key;
+	opts.vouch = voucher_of(d->voucher);
+	ret = ddio_iop_start(&opts, &d->iop, err, sizeof(err));
+	explicit_bzero(&servers_key, sizeof(servers_key));
 	if (ret)
 		say(d, DDIO_LOG_ERR, "%s", err);
 	while (!ret && d->nthreads < d->nreactors) {
@@ -276,6 +297,8 @@ static void envs_free(struct ddiod *d)
 	for (i = 0; i < d->nthreads; i++)
 		ddio_real_join_thread(d->envs[i]);
 	d->nthreads = 0;
+	voucher_stop(d->voucher);
+	d->voucher = NULL;
 	ddio_iop_free(d->iop);
 	d->iop = NULL;
 	for (i = 0; i < d->nenvs; i++)

@@ -20,6 +20,20 @@ int keys_load(const struct ddiod *d, struct ddio_key *key)
 	return ret;
 }
 
+int keys_load_servers(const struct ddiod *d, struct ddio_key *key)
+{
+	char err[1024];
+	int ret;
+
+	memset(key, 0, sizeof(*key));
+	if (d->conf->users == DDIO_CONF_USERS_NONE)
+		return 0;
+	ret = ddio_key_load(d->conf->servers_key, key, err, sizeof(err));
+	if (ret)
+		say(d, DDIO_LOG_ERR, "%s", err);
+	return ret;
+}
+
 /**
  * struct keys_post - new keys on their way to reactor 0
  */

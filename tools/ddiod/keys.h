@@ -6,7 +6,9 @@
 #include "conn/conn.h"
 #include "ddiod.h"
 
-/* Reads them.  Return: 0, or -errno after a message. */
+/* The key that daemons alone share, where connections have users; else none.  Return: 0, or -errno after a message. */
+int keys_load_servers(const struct ddiod *d, struct ddio_key *key);
+/* Reads those of the cluster.  Return: 0, or -errno after a message. */
 int keys_load(const struct ddiod *d, struct ddio_key *key);
 /* The node serves: reads them again, and has connections to come prove these. */
 void keys_reload(struct ddiod *d);
