@@ -2,14 +2,16 @@
 /* ddio ls, stat, layout, mkdir, rm: names and what is behind them. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <ddio/ddio.h>
 #include "ddio.h"
 
 struct files_values {
-	const char *conf;
+	const char *conf, *mode;
 	bool details, force, parents;
 };
 
@@ -26,6 +28,8 @@ static const struct ddio_opt ls_opts[] = {
 static const struct ddio_opt plain_opts[] = { CONF_OPT, { 0 } };
 static const struct ddio_opt mkdir_opts[] = {
 	CONF_OPT,
+	DDIO_OPT("mode", 'm', OPT_TEXT, offsetof(struct files_values, mode), "MODE",
+		 "permissions, octal (755)"),
 	DDIO_OPT("parents", 'p', OPT_FLAG, offsetof(struct files_values, parents), NULL,
 		 "make missing parents, and accept directories that exist"),
 	{ 0 },
@@ -186,7 +190,8 @@ static int is_listed(void *arg, const char *name, const struct ddio_file_stat *s
 	return 0;
 }
 
-static int mkdir_one(struct ddio_session *s, char *name, bool parents)
+/* Missing parents get the usual permissions. */
+static int mkdir_one(struct ddio_session *s, char *name, unsigned int mode, bool parents)
 {
 	char *slash;
 	int err = 0;
@@ -199,23 +204,41 @@ static int mkdir_one(struct ddio_session *s, char *name, bool parents)
 			err = 0;
 	}
 	if (!err)
-		err = ddio_mkdir(s, name, 0755);
+		err = ddio_mkdir(s, name, mode);
 	return err == -EEXIST && parents && !ddio_list(s, name, is_listed, NULL) ? 0 : err;
+}
+
+/* Return: the permissions, or more than there are. */
+static unsigned long mode_of(const char *text)
+{
+	char *end;
+	unsigned long mode;
+
+	if (!text)
+		return 0755;
+	mode = strtoul(text, &end, 8);
+	return *end || !text[0] || text[0] == '-' ? ULONG_MAX : mode;
 }
 
 int cmd_mkdir(int argc, char **argv)
 {
 	struct files_values v = { 0 };
 	int i, failed = 0, err = opt_parse(&opts_mkdir, &v, &argc, &argv);
+	unsigned long mode = mode_of(v.mode);
 	struct ddio_session *s;
 
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	if (mode > 0777) {
+		fprintf(stderr, "ddio mkdir: --mode: '%s' is not an octal number up to 777\n",
+			v.mode);
+		return EXIT_USAGE;
+	}
 	s = cmd_connect("mkdir", v.conf);
 	if (!s)
 		return EXIT_FAILED;
 	for (i = 0; i < argc; i++) {
-		err = mkdir_one(s, argv[i], v.parents);
+		err = mkdir_one(s, argv[i], (unsigned int)mode, v.parents);
 		if (err)
 			cmd_fail_session("mkdir", s, err, argv[i]);
 		failed |= err != 0;
