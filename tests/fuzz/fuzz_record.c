@@ -112,6 +112,18 @@ static void pending(struct input *in)
 		abort();
 }
 
+static void shared(struct input *in)
+{
+	uint8_t buf[REC_SHARED_LEN];
+	struct rec_shared rec;
+
+	if (rec_shared_get(in->key, in->key_len, in->value, in->len, &rec))
+		return;
+	rec_shared_put(buf, &rec);
+	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
+		abort();
+}
+
 static void sums(struct input *in)
 {
 	uint8_t buf[REC_SUMS_MAX];
@@ -285,6 +297,7 @@ static void dispatch(struct input *in, uint8_t kind)
 	case 9:
 		sums(in);
 		pending(in);
+		shared(in);
 		break;
 	case 10:
 		scrub(in);

@@ -34,7 +34,39 @@ static int apply_remove(struct store *store, MDB_txn *txn, const struct store_ch
 	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
-int store_apply_change(struct store *store, MDB_txn *txn, const struct store_change *change)
+static int apply_pending(struct store *store, MDB_txn *txn, const struct store_change *change)
+{
+	const struct rec_pending rec = { .epoch = change->block,
+					 .id = change->id,
+					 .shadow = change->count,
+					 .seed = change->start,
+					 .block = change->bs,
+					 .layout = change->layout };
+	uint8_t key[REC_PENDING_KEY_LEN], value[REC_PENDING_LEN];
+	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
+	int ret;
+
+	rec_pending_key(key, rec.epoch, rec.id);
+	rec_pending_put(value, &rec);
+	ret = mdb_put(txn, store->db.dbi[STORE_PENDING], &k, &v, 0);
+	/* The label says to those who do not know these records that there are some. */
+	return ret ? ret : store_put_label(store, txn, 0);
+}
+
+static int apply_pended(struct store *store, MDB_txn *txn, const struct store_change *change)
+{
+	uint8_t key[REC_PENDING_KEY_LEN];
+	MDB_val k = lmdb_val(key, sizeof(key));
+	int ret;
+
+	rec_pending_key(key, change->block, change->id);
+	ret = mdb_del(txn, store->db.dbi[STORE_PENDING], &k, NULL);
+	if (ret && ret != MDB_NOTFOUND)
+		return ret;
+	return store_put_label(store, txn, 0);
+}
+
+static int apply(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	switch (change->kind) {
 	case CHANGE_OBJECT:
@@ -52,11 +84,37 @@ int store_apply_change(struct store *store, MDB_txn *txn, const struct store_cha
 	case CHANGE_SCRUB:
 		return store_apply_scrub(store, txn);
 	case CHANGE_PENDING:
-		return store_apply_pending(store, txn, change);
+		return apply_pending(store, txn, change);
 	case CHANGE_MOVE:
 		return store_apply_move(store, txn, change);
 	case CHANGE_PENDED:
-		return store_apply_pended(store, txn, change);
+		return apply_pended(store, txn, change);
+	case CHANGE_SHARE:
+		return store_apply_share(store, txn, change);
+	case CHANGE_REPLACE:
+		return store_apply_replace(store, txn, change);
 	}
 	return -EINVAL;
+}
+
+static int any_shared(struct store *store, MDB_txn *txn, bool *any)
+{
+	MDB_stat stat = { .ms_entries = 0 };
+	int ret = mdb_stat(txn, store->db.dbi[STORE_SHARED], &stat);
+
+	*any = stat.ms_entries;
+	return ret;
+}
+
+/* The label says to those who do not know of places with more owners than one that there are some. */
+int store_apply_change(struct store *store, MDB_txn *txn, const struct store_change *change)
+{
+	bool before = false, after = false;
+	int ret = any_shared(store, txn, &before);
+
+	if (!ret)
+		ret = apply(store, txn, change);
+	if (!ret)
+		ret = any_shared(store, txn, &after);
+	return ret || before == after ? ret : store_put_label(store, txn, 0);
 }

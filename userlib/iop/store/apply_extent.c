@@ -168,7 +168,7 @@ static int cut(struct store *store, MDB_txn *txn, const struct store_change *cha
 	do {
 		ret = extent_take(store, txn, change, change->block, end, &rec);
 		if (!ret && rec.count && !rec.lost)
-			ret = store_put_free(store, txn, rec.start, rec.count * change->bs);
+			ret = store_take_owner(store, txn, rec.start, rec.count * change->bs);
 	} while (!ret && rec.count);
 	return ret;
 }
@@ -191,6 +191,27 @@ int store_apply_move(struct store *store, MDB_txn *txn, const struct store_chang
 			ret = extent_add(store, txn, rec, change->bs);
 	}
 	return ret;
+}
+
+/* Blocks get new places; what they had there before is freed. */
+int store_apply_replace(struct store *store, MDB_txn *txn, const struct store_change *change)
+{
+	int ret = cut(store, txn, change);
+
+	return ret ? ret : store_apply_extent(store, txn, change);
+}
+
+int store_apply_share(struct store *store, MDB_txn *txn, const struct store_change *change)
+{
+	const struct rec_extent rec = {
+		.id = change->id,
+		.block = change->block,
+		.start = change->start,
+		.count = change->count,
+	};
+	int ret = store_put_owner(store, txn, rec.start, rec.count * change->bs);
+
+	return ret ? ret : extent_add(store, txn, rec, change->bs);
 }
 
 int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change *change)

@@ -56,6 +56,17 @@ static int free_around(struct store *store, MDB_txn *txn, uint64_t at, struct re
 	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
+int store_owned(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len)
+{
+	struct rec_free before, after;
+	int ret = free_around(store, txn, start, &before, &after);
+
+	if (!ret && ((before.len && before.start + before.len > start) ||
+		     (after.len && after.start < start + len)))
+		ret = -EUCLEAN;
+	return ret;
+}
+
 int store_take_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len)
 {
 	struct rec_free rec, after;

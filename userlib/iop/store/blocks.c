@@ -93,8 +93,9 @@ static int adopt(struct object *obj, const struct places *places)
 	return ret;
 }
 
-/* Returns 0 if so many blocks may get places; @missing: how many have none. */
-static int may_alloc(struct object *obj, uint64_t first, uint64_t count, uint64_t *missing)
+/* Returns 0 if so many blocks may get places; @missing: how many have none, or with @shared: none to themselves. */
+static int may_alloc(struct object *obj, uint64_t first, uint64_t count, bool shared,
+		     uint64_t *missing)
 {
 	struct store *store = obj->store;
 
@@ -105,6 +106,8 @@ static int may_alloc(struct object *obj, uint64_t first, uint64_t count, uint64_
 	if (first > STORE_MAX_BLOCKS || count > STORE_MAX_BLOCKS)
 		return -EFBIG;
 	*missing = count_missing(obj, first, count);
+	if (shared)
+		*missing += fresh_missing(obj, first, count);
 	if (*missing > (store->free.total + store->giving) / obj->ref.block)
 		return -ENOSPC;
 	return *missing && !store_room(store) ? -ENOSPC : 0;
@@ -114,37 +117,62 @@ int object_room(struct object *obj, uint64_t first, uint64_t count)
 {
 	uint64_t missing;
 
-	return may_alloc(obj, first, count, &missing);
+	return may_alloc(obj, first, count, false, &missing);
 }
 
-static int place_once(struct object *obj, uint64_t first, uint64_t count)
+/* After an error what was taken is free again. */
+static void places_end(const struct object *obj, struct places *places, int err)
 {
-	struct places places = { .v = NULL };
-	int ret = place_gaps(obj, first, count, &places);
 	size_t i;
 
+	for (i = 0; err && i < places->n; i++)
+		store_give_back(obj->store, places->v[i].start,
+				places->v[i].count * obj->ref.block);
+	free(places->v);
+}
+
+static int place_once(struct object *obj, uint64_t first, uint64_t count, bool shared)
+{
+	struct places places = { .v = NULL }, fresh = { .v = NULL };
+	int ret = place_gaps(obj, first, count, &places);
+
+	if (!ret && shared)
+		ret = fresh_place(obj, first, count, &fresh);
+	if (!ret)
+		ret = extent_map_reserve(&obj->fresh, fresh.n);
 	if (!ret)
 		ret = adopt(obj, &places);
-	for (i = 0; ret && i < places.n; i++)
-		store_give_back(obj->store, places.v[i].start, places.v[i].count * obj->ref.block);
-	free(places.v);
+	if (!ret && fresh.n)
+		extent_map_add(&obj->fresh, fresh.v, fresh.n, obj->ref.block);
+	places_end(obj, &places, ret);
+	places_end(obj, &fresh, ret);
 	return ret;
 }
 
-int object_alloc(struct object *obj, uint64_t first, uint64_t count)
+static int alloc(struct object *obj, uint64_t first, uint64_t count, bool shared)
 {
 	struct store *store = obj->store;
 	uint64_t missing, steps = store->bounds->at[BOUND_FREED].limit;
-	int ret = may_alloc(obj, first, count, &missing);
+	int ret = may_alloc(obj, first, count, shared, &missing);
 
 	if (ret || !missing)
 		return ret;
 	if (steps < missing)
 		steps = missing;
 	do
-		ret = place_once(obj, first, count);
+		ret = place_once(obj, first, count, shared);
 	while (ret == -ENOSPC && store_give(store, steps));
 	return ret;
+}
+
+int object_alloc(struct object *obj, uint64_t first, uint64_t count)
+{
+	return alloc(obj, first, count, true);
+}
+
+int object_alloc_gaps(struct object *obj, uint64_t first, uint64_t count)
+{
+	return alloc(obj, first, count, false);
 }
 
 static bool is_scattered(const struct object *obj)
@@ -194,8 +222,10 @@ void object_written(struct object *obj, uint64_t first, uint64_t count)
 	const struct range_node *raw;
 	uint64_t end = first + count, from, to;
 
-	if (obj->removed || !obj->unwritten.n || end < first)
+	if (obj->removed || end < first)
 		return;
+	if (obj->fresh.n && fresh_written(obj, first, end))
+		obj->store->lost = -ENOMEM;
 	for (raw = ranges_find(&obj->unwritten, first); raw && raw->start < end;
 	     raw = ranges_find(&obj->unwritten, first)) {
 		from = raw->start > first ? raw->start : first;
@@ -218,6 +248,8 @@ static struct sums_block sums_block(const struct object *obj, uint64_t block)
 /* Returns true if records say nothing of the block, or of a block that has its place. */
 static bool block_fresh(const struct object *obj, uint64_t block)
 {
+	if (fresh_has(obj, block))
+		return true;
 	return ranges_contain(&obj->unwritten, block, 1) &&
 	       !ranges_contain(&obj->reserved, block, 1);
 }
@@ -255,20 +287,30 @@ bool object_write_soon(struct object *obj, uint64_t block)
 	uint64_t per = SUMS_GROUP / sums_chunks(obj->ref.block);
 	uint32_t one = 1, more = AHEAD_GROUPS * OPEN_STEPS;
 
-	if (!object_write_ahead(obj, block, 1, &one))
+	if (fresh_has(obj, block) || !object_write_ahead(obj, block, 1, &one))
 		return false;
 	/* Where one group is written again, others follow. */
 	object_write_ahead(obj, block, AHEAD_GROUPS * per, &more);
 	return true;
 }
 
+/* Returns true if the next commit records something of the block when it has been written. */
+static bool block_due(const struct object *obj, uint64_t block)
+{
+	return ranges_contain(&obj->unwritten, block, 1) || fresh_has(obj, block);
+}
+
 void object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
 {
 	const struct sums_block b = sums_block(obj, block);
-	bool due = ranges_contain(&obj->unwritten, block, 1);
+	bool due = block_due(obj, block);
 
 	if (obj->removed)
 		return;
+	if (!written && fresh_has(obj, block)) {
+		sums_write_none(&obj->store->sums, &b);
+		return;
+	}
 	sums_write_end(&obj->store->sums, &b, written ? data : NULL, written && due);
 	if (written)
 		object_written(obj, block, 1);
@@ -285,7 +327,7 @@ void object_write_told(struct object *obj, uint64_t block, uint32_t sum)
 
 	if (obj->removed)
 		return;
-	sums_write_told(&obj->store->sums, &b, sum, ranges_contain(&obj->unwritten, block, 1));
+	sums_write_told(&obj->store->sums, &b, sum, block_due(obj, block));
 	object_written(obj, block, 1);
 }
 

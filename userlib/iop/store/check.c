@@ -24,6 +24,7 @@
 struct found {
 	uint64_t start, len; /* bytes */
 	uint64_t id, block;
+	uint32_t bs;
 	bool dropped;
 };
 
@@ -55,7 +56,9 @@ struct lost_gap {
  * @last_id, @last_end: of the last good one that was read: its object, and the block behind it
  * @unsorted: how many are in the heap
  * @behind: the end of the last extent before @at that is not dropped
- * @last: of the extents at which the pass over overlaps has looked, the last one that is not dropped
+ * @last: of the extents at which the pass over overlaps has looked, that which reaches furthest and is not dropped
+ * @sharing: places may have more owners than one: records say so, or the label
+ * @owners: how many more they have, as the extents say; @said: as records say, of which what is right is taken out
  * @recorded, @known: free space that is recorded: what is left to be compared, and all
  * @bad: records that a repair deletes or replaces
  * @read: the last extent that can be read
@@ -76,6 +79,8 @@ struct store_check {
 	size_t nfound, cap_found, unsorted;
 	uint64_t last_id, last_end, behind;
 	struct ranges recorded, known;
+	bool sharing;
+	struct shares owners, said;
 	struct bad_key *bad;
 	size_t nbad, cap_bad;
 	struct rec_extent read;
@@ -370,7 +375,11 @@ static int extent_found(struct store_check *check, const struct rec_extent *rec,
 	check->last_id = rec->id;
 	check->last_end = rec->block + rec->count;
 	check->found[check->nfound++] = (struct found){
-		.start = rec->start, .len = rec->count * bs, .id = rec->id, .block = rec->block
+		.start = rec->start,
+		.len = rec->count * bs,
+		.id = rec->id,
+		.block = rec->block,
+		.bs = bs,
 	};
 	found_rise(check->found, check->nfound - 1);
 	check->result.blocks += rec->count;
@@ -455,7 +464,26 @@ static int sort_one(struct store_check *check)
 	return 0;
 }
 
-/* Of two extents that overlap, drops that of the younger object. */
+/* Blocks of two extents may be the same ones: where anything is shared, that is what overlaps. */
+static bool may_share(const struct store_check *check, const struct found *a, const struct found *b)
+{
+	return check->sharing && a->bs == b->bs && !((b->start - a->start) % a->bs);
+}
+
+/* Two extents overlap that may: all before @ext that reach behind its begin do so from there on. */
+static int count_owner(struct store_check *check, struct found *ext)
+{
+	const struct found *last = check->last;
+	uint64_t end = last->start + last->len, len = end - ext->start;
+
+	if (len >= ext->len)
+		len = ext->len;
+	else
+		check->last = ext;
+	return shares_add(&check->owners, ext->start, len, 1);
+}
+
+/* Of two extents that overlap, drops that of the younger object, unless they share what they have. */
 static int check_overlap(struct store_check *check)
 {
 	uint8_t key[REC_EXTENT_KEY_LEN];
@@ -469,6 +497,8 @@ static int check_overlap(struct store_check *check)
 		check->last = ext;
 		return 0;
 	}
+	if (may_share(check, last, ext))
+		return count_owner(check, ext);
 	problem(check,
 		"block %" PRIu64 " of object %" PRIu64 " and block %" PRIu64 " of object %" PRIu64
 		" lie at the same place, byte %" PRIu64,
@@ -484,6 +514,45 @@ static int check_overlap(struct store_check *check)
 		return 0;
 	lose(last_bad(check), loser->id, loser->block);
 	check->kept++;
+	return 0;
+}
+
+static int check_shared(struct store_check *check, const MDB_val *key, const MDB_val *val)
+{
+	struct rec_shared rec;
+	int err = rec_shared_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
+
+	check->sharing = true;
+	if (!err)
+		return shares_add(&check->said, rec.start, rec.len, rec.more);
+	problem(check,
+		"a record of how many objects have a place is damaged, that of byte %" PRIu64,
+		rec.start);
+	return 0;
+}
+
+/* Compares how many owners a place has with how many are recorded.  Those that are lost may have been owners, too. */
+static int compare_owners(struct store_check *check)
+{
+	uint64_t len = UINT64_MAX, more = shares_at(&check->owners, check->at, &len), said;
+
+	if (check->at >= check->store->size)
+		return PASS_OVER;
+	said = shares_at(&check->said, check->at, &len);
+	if (len > check->store->size - check->at)
+		len = check->store->size - check->at;
+	if (check->kept && said > more) {
+		int ret = shares_add(&check->owners, check->at, len, said - more);
+
+		check->at += len;
+		return ret;
+	}
+	if (more != said)
+		problem(check,
+			"%" PRIu64 " bytes at %" PRIu64 " have %" PRIu64 " owners, but %" PRIu64
+			" are recorded",
+			len, check->at, more + 1, said + 1);
+	check->at += len;
 	return 0;
 }
 
@@ -555,7 +624,8 @@ static int check_gap(struct store_check *check)
 	check->at++;
 	if (ext->dropped)
 		return 0;
-	check->behind = ext->start + ext->len;
+	if (check->behind < ext->start + ext->len)
+		check->behind = ext->start + ext->len;
 	return end > start ? compare_free(check, start, end - start) : 0;
 }
 
@@ -574,13 +644,14 @@ static int check_rest(struct store_check *check)
 static int check_label(struct store_check *check)
 {
 	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
-	struct label label;
+	struct label label = { .flags = 0 };
 	int ret;
 
 	ret = lmdb_errno(mdb_get(check->walk.txn, check->store->db.dbi[STORE_META], &k, &v));
 	if (!ret)
 		ret = rec_label_get(v.mv_data, v.mv_size, &label);
-	label.flags &= ~LABEL_PENDING;
+	check->sharing = !ret && label.flags & LABEL_SHARED;
+	label.flags &= ~(LABEL_PENDING | LABEL_SHARED);
 	if (!ret && !memcmp(&label, &check->store->label, sizeof(label)))
 		return PASS_OVER;
 	problem(check, "the label in the records is %s",
@@ -624,10 +695,22 @@ static int write_free(struct store_check *check, MDB_txn *txn)
 			continue;
 		if (ext->start > at)
 			ret = write_gap(check, txn, at, ext->start);
-		at = ext->start + ext->len;
+		if (at < ext->start + ext->len)
+			at = ext->start + ext->len;
 	}
 	if (!ret && at < check->store->size)
 		ret = write_gap(check, txn, at, check->store->size);
+	return ret;
+}
+
+/* Records how many owners places have. */
+static int write_owners(struct store_check *check, MDB_txn *txn)
+{
+	const struct share_node *node = shares_find(&check->owners, 0);
+	int ret = mdb_drop(txn, check->store->db.dbi[STORE_SHARED], 0);
+
+	for (; node && !ret; node = shares_find(&check->owners, node->start + node->len))
+		ret = store_put_shared(check->store, txn, node->start, node->len, node->more);
 	return ret;
 }
 
@@ -712,6 +795,8 @@ static int mend(MDB_txn *txn, void *arg)
 	for (i = 0; i < check->ngaps && !ret && !check->heads && check->repair != STORE_DROP; i++)
 		ret = mend_gap(check, txn, &check->gaps[i]);
 	if (!ret)
+		ret = write_owners(check, txn);
+	if (!ret)
 		ret = mdb_drop(txn, check->store->db.dbi[STORE_FREE], 0);
 	if (!ret)
 		ret = write_free(check, txn);
@@ -726,6 +811,8 @@ static int refresh(struct store *store)
 	int ret;
 
 	ret = store_load_free(store);
+	if (!ret)
+		ret = store_load_shares(store);
 	store_fetch_again(store);
 	store->idle_extents = 0;
 	ddio_hash_for_each(obj, &walk, &store->hash, node) {
@@ -758,9 +845,11 @@ static const struct store_check_pass {
 	{ .db = STORE_PENDING, .record = check_pending },
 	{ .db = STORE_OBJECTS, .record = check_object },
 	{ .db = STORE_EXTENTS, .record = check_extent },
+	{ .db = STORE_SHARED, .record = check_shared },
 	{ .step = sort_begin },
 	{ .step = sort_one },
 	{ .step = check_overlap },
+	{ .step = compare_owners },
 	{ .db = STORE_SUMS, .record = check_sums },
 	{ .db = STORE_FREE, .record = check_free },
 	{ .step = check_gap },
@@ -787,6 +876,8 @@ static void restart(struct store_check *check)
 	ranges_init(&check->recorded);
 	ranges_fini(&check->known);
 	ranges_init(&check->known);
+	shares_fini(&check->owners);
+	shares_fini(&check->said);
 	check->nfound = 0;
 	check->nbad = 0;
 	check->ngaps = 0;
@@ -818,6 +909,8 @@ int store_check_begin(struct store *store, enum store_repair repair, struct stor
 	check->repair = repair;
 	ranges_init(&check->recorded);
 	ranges_init(&check->known);
+	shares_init(&check->owners);
+	shares_init(&check->said);
 	restart(check);
 	*result = check;
 	return 0;
@@ -855,6 +948,8 @@ int store_check_end(struct store_check *check, struct ddio_msg_fsck *result)
 	lmdb_walk_end(&check->walk);
 	ranges_fini(&check->recorded);
 	ranges_fini(&check->known);
+	shares_fini(&check->owners);
+	shares_fini(&check->said);
 	free(check->found);
 	free(check->bad);
 	free(check->gaps);

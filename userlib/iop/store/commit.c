@@ -55,8 +55,9 @@ static bool change_continues(const struct store_change *a, const struct store_ch
 	if (a->kind != b->kind || a->id != b->id || a->unwritten != b->unwritten ||
 	    a->block + a->count != b->block)
 		return false;
-	return a->kind == CHANGE_MARK ||
-	       (a->kind == CHANGE_EXTENT && a->start + a->count * a->bs == b->start);
+	return a->kind == CHANGE_MARK || ((a->kind == CHANGE_EXTENT || a->kind == CHANGE_SHARE ||
+					   a->kind == CHANGE_REPLACE) &&
+					  a->start + a->count * a->bs == b->start);
 }
 
 void batch_change(struct store_batch *batch, const struct store_change *change)

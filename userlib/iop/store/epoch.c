@@ -290,7 +290,8 @@ static int move(struct store_epoch *e, uint64_t first, uint64_t count, uint64_t 
 
 	/* What can fail comes first.  A cut may split an extent of each. */
 	if (batch_reserve(&e->store->open, 3, 0) || extent_map_reserve(&e->shadow->map, 1) ||
-	    extent_map_reserve(&file->map, 2) || object_cut_ready(file, first, first + count))
+	    fresh_drop(file, first, first + count) || extent_map_reserve(&file->map, 2) ||
+	    object_cut_ready(file, first, first + count))
 		return -ENOMEM;
 	if (move_sums(e, first, count)) {
 		/* Some are those of blocks that have not moved: nothing may be recorded. */

@@ -80,12 +80,15 @@ int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags)
 	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
 	struct label label = store->label;
 	uint8_t buf[LABEL_LEN];
-	MDB_stat stat;
-	int ret = mdb_stat(txn, store->db.dbi[STORE_PENDING], &stat);
+	MDB_stat pending, shared;
+	int ret = mdb_stat(txn, store->db.dbi[STORE_PENDING], &pending);
 
+	if (!ret)
+		ret = mdb_stat(txn, store->db.dbi[STORE_SHARED], &shared);
 	if (ret)
 		return ret;
-	label.flags |= flags | (stat.ms_entries ? LABEL_PENDING : 0);
+	label.flags |= flags | (pending.ms_entries ? LABEL_PENDING : 0) |
+		       (shared.ms_entries ? LABEL_SHARED : 0);
 	rec_label_put(buf, &label);
 	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);

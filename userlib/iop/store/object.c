@@ -28,6 +28,7 @@ void store_objects_init(struct store *store)
 static void object_empty(struct object *obj)
 {
 	extent_map_fini(&obj->map);
+	extent_map_fini(&obj->fresh);
 	ranges_fini(&obj->unwritten);
 	ranges_fini(&obj->reserved);
 	ranges_init(&obj->unwritten);
@@ -271,6 +272,8 @@ static void object_settle(struct object *obj)
 {
 	struct store *store = obj->store;
 
+	/* Who would have written there has gone. */
+	(void)fresh_drop(obj, 0, UINT64_MAX);
 	if (obj->removed && object_committed(obj)) {
 		object_release(obj);
 	} else if (!obj->recorded && !obj->map.n && object_committed(obj)) {

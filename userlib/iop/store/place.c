@@ -49,9 +49,9 @@ static bool place_free(const struct object *obj, uint64_t start, uint64_t count)
 
 /* Finds where @block lies if it continues the object's nearest extent: blocks written out of order still
  * end up in order. */
-static bool place_near(const struct object *obj, uint64_t block, uint64_t count, uint64_t *start)
+static bool place_next_to(const struct object *obj, const struct extent_map *map, uint64_t block,
+			  uint64_t count, uint64_t *start)
 {
-	const struct extent_map *map = &obj->map;
 	size_t at = extent_map_find(map, block);
 	const struct extent *ext;
 	uint32_t bs = obj->ref.block;
@@ -72,6 +72,12 @@ static bool place_near(const struct object *obj, uint64_t block, uint64_t count,
 		}
 	}
 	return false;
+}
+
+static bool place_near(const struct object *obj, uint64_t block, uint64_t count, uint64_t *start)
+{
+	return place_next_to(obj, &obj->fresh, block, count, start) ||
+	       place_next_to(obj, &obj->map, block, count, start);
 }
 
 /* Finds the object's first place, with room for the blocks before it. */

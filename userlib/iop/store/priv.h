@@ -7,13 +7,22 @@
 #include "iop/bound/bound.h"
 #include "iop/store/ranges/extent.h"
 #include "iop/store/ranges/freespace.h"
+#include "iop/store/ranges/shares.h"
 #include "iop/lmdb/committer.h"
 #include "iop/lmdb/env.h"
 #include "iop/store/store.h"
 #include "iop/store/record.h"
 #include "iop/sums/sums.h"
 
-enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE, STORE_SUMS, STORE_PENDING };
+enum {
+	STORE_META,
+	STORE_OBJECTS,
+	STORE_EXTENTS,
+	STORE_FREE,
+	STORE_SUMS,
+	STORE_PENDING,
+	STORE_SHARED,
+};
 
 #define STORE_LABEL_KEY "label"
 #define STORE_MAP (16u << 20) /* initial address space of the records */
@@ -28,7 +37,7 @@ enum { STORE_META, STORE_OBJECTS, STORE_EXTENTS, STORE_FREE, STORE_SUMS, STORE_P
  * OBJECT: make the object's record; EXTENT: add blocks; MARK: recorded blocks have been written, or
  * read as zeros again; CUT: drop blocks; REMOVE: drop the object; LIFE: the name space knows the disk;
  * SCRUB: store.scrub; PENDING: an epoch has blocks of the file; MOVE: blocks of the epoch become the file's;
- * PENDED: it has none any more
+ * PENDED: it has none any more; SHARE: the object gets blocks at a place that others have, too; REPLACE: blocks have new places
  */
 struct store_change {
 	enum {
@@ -42,6 +51,8 @@ struct store_change {
 		CHANGE_PENDING,
 		CHANGE_MOVE,
 		CHANGE_PENDED,
+		CHANGE_SHARE,
+		CHANGE_REPLACE,
 	} kind;
 	uint32_t bs;	/* bytes of the object's blocks */
 	bool unwritten; /* EXTENT, MARK */
@@ -78,6 +89,7 @@ struct store_batch {
  * @map: places of its blocks
  * @unwritten: blocks that have a place but have never been written
  * @reserved: the part of @unwritten that is recorded as such, or in a batch: it keeps its place
+ * @fresh: where blocks that others have, too, will be written: these places become those of @map then
  * @node: in the store's hash, by id; one that was removed and a new one may both be there
  * @link: in the store's idle (clean, by last use) or busy list, if refs is 0
  */
@@ -87,7 +99,7 @@ struct object {
 	uint32_t refs;
 	uint64_t seq;
 	bool recorded, removed, idle, refused, damaged;
-	struct extent_map map;
+	struct extent_map map, fresh;
 	struct ranges unwritten, reserved;
 	struct ddio_hash_node node;
 	struct ddio_list link;
@@ -97,6 +109,8 @@ struct object {
  * struct store - one disk's objects
  * @free: bytes that may be allocated; @given: struct given: space that will be there in later turns, @giving bytes,
  *	while @give_timer is armed
+ * @shares: places that have more owners than one; as many as are recorded, and those that are not any more in a batch
+ *	that is not committed
  * @bounds: how much is done in a turn, the reactor's or @own
  * @open: changes since the last seal; @sealed: changes being committed
  * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed one
@@ -118,6 +132,7 @@ struct store {
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
 	struct ranges free;
+	struct shares shares;
 	struct ddio_list given;
 	uint64_t giving;
 	struct ddio_timer give_timer, fetch_timer;
@@ -191,8 +206,25 @@ int store_count(struct store *store);
 
 /* space.c: fills store->free from the records. */
 int store_load_free(struct store *store);
-/* Makes [start, start + len) free in memory. */
+/* Takes an owner from [start, start + len) in memory: what has none left becomes free. */
 void store_give_back(struct store *store, uint64_t start, uint64_t len);
+
+/* space.c: gives back the fresh places of [first, end): 0 or -ENOMEM. */
+int fresh_drop(struct object *obj, uint64_t first, uint64_t end);
+
+/* share.c: fills store->shares from the records. */
+int store_load_shares(struct store *store);
+/* Returns true if the block has a fresh place. */
+bool fresh_has(const struct object *obj, uint64_t block);
+/* Blocks of [first, end) that have one have been written there: notes it.  0 or -ENOMEM. */
+int fresh_written(struct object *obj, uint64_t first, uint64_t end);
+/* Returns how many of the blocks need one: others have them, too. */
+uint64_t fresh_missing(const struct object *obj, uint64_t first, uint64_t count);
+/* Allocates places for these; see layout_place(). */
+struct places;
+int fresh_place(struct object *obj, uint64_t first, uint64_t count, struct places *places);
+/* blocks.c: object_alloc(), but for blocks that others have, too. */
+int object_alloc_gaps(struct object *obj, uint64_t first, uint64_t count);
 
 /*
  * space.c.  Makes space free again in memory, in turns: that of an object, whose map becomes empty, or what a batch has
@@ -246,15 +278,22 @@ int store_apply_change(struct store *store, MDB_txn *txn, const struct store_cha
 /* apply_free.c: the same.  What is taken must be recorded as free, what is put must not. */
 int store_take_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 int store_put_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
+/* Returns 0 if nothing of it is recorded as free. */
+int store_owned(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
+
+/* apply_share.c: the same of owners: one more of a place that has some; one less, and free if that was the last. */
+int store_put_owner(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
+int store_take_owner(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
+/* Writes a record of @more owners, and joins it with its neighbours. */
+int store_put_shared(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len,
+		     uint64_t more);
 
 /* apply_extent.c: the same */
 int store_apply_extent(struct store *store, MDB_txn *txn, const struct store_change *change);
 int store_apply_mark(struct store *store, MDB_txn *txn, const struct store_change *change);
 int store_apply_cut(struct store *store, MDB_txn *txn, const struct store_change *change);
-
-/* apply_epoch.c: the same */
-int store_apply_pending(struct store *store, MDB_txn *txn, const struct store_change *change);
-int store_apply_pended(struct store *store, MDB_txn *txn, const struct store_change *change);
+int store_apply_share(struct store *store, MDB_txn *txn, const struct store_change *change);
+int store_apply_replace(struct store *store, MDB_txn *txn, const struct store_change *change);
 
 /* apply_extent.c: blocks of the shadow become those of the object. */
 int store_apply_move(struct store *store, MDB_txn *txn, const struct store_change *change);

@@ -32,7 +32,7 @@ int object_reserve(struct object *obj, uint64_t first, uint64_t count)
 {
 	uint64_t at, start, run;
 	bool written;
-	int ret = object_alloc(obj, first, count);
+	int ret = object_alloc_gaps(obj, first, count);
 
 	for (at = first; at - first < count && !ret; at += run) {
 		object_lookup(obj, at, &start, &run, &written);
@@ -59,6 +59,21 @@ static int unwrite_run(struct object *obj, uint64_t first, uint64_t count)
 	return ret;
 }
 
+/* Makes blocks read as zeros that have a place.  Where others have it, too, they get another one. */
+static int unwrite(struct object *obj, uint64_t first, uint64_t start, uint64_t *count)
+{
+	uint64_t len = *count * obj->ref.block;
+	int ret;
+
+	if (!shares_at(&obj->store->shares, start, &len)) {
+		*count = len / obj->ref.block;
+		return unwrite_run(obj, first, *count);
+	}
+	*count = len / obj->ref.block;
+	ret = object_punch(obj, first, *count);
+	return ret ? ret : object_reserve(obj, first, *count);
+}
+
 int object_unwrite(struct object *obj, uint64_t first, uint64_t count)
 {
 	uint64_t end = extent_map_end(&obj->map), at, start, run;
@@ -75,7 +90,7 @@ int object_unwrite(struct object *obj, uint64_t first, uint64_t count)
 		if (run > end - at)
 			run = end - at;
 		if (there && written)
-			ret = unwrite_run(obj, at, run);
+			ret = unwrite(obj, at, start, &run);
 	}
 	return ret;
 }
@@ -146,7 +161,7 @@ int object_punch(struct object *obj, uint64_t first, uint64_t count)
 		return obj->removed ? -ENOENT : -EUCLEAN;
 	if (!count || !extents_within(obj, first, end))
 		return 0;
-	if (object_cut_ready(obj, first, end))
+	if (fresh_drop(obj, first, end) || object_cut_ready(obj, first, end))
 		return -ENOMEM;
 	if (obj->recorded)
 		batch_change(&store->open, &change);

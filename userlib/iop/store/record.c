@@ -282,6 +282,34 @@ int rec_pending_get(const void *key, size_t key_len, const void *value, size_t l
 	return value_end(&c);
 }
 
+static void code_shared(struct ddio_coder *c, struct rec_shared *x)
+{
+	code_u64(c, &x->len);
+	code_u64(c, &x->more);
+	code_check(c, x->len && x->more && x->start + x->len > x->start, -EUCLEAN);
+}
+
+void rec_shared_put(uint8_t value[REC_SHARED_LEN], const struct rec_shared *rec)
+{
+	struct ddio_coder c = value_writing(value, REC_SHARED_LEN, REC_VERSION);
+	uint8_t key[REC_KEY_LEN];
+
+	rec_key(key, rec->start);
+	code_shared(&c, (struct rec_shared *)rec);
+	value_close(&c, key, sizeof(key));
+}
+
+int rec_shared_get(const void *key, size_t key_len, const void *value, size_t len,
+		   struct rec_shared *rec)
+{
+	struct ddio_coder c = value_reading(key, key_len, value, len, REC_VERSION);
+
+	memset(rec, 0, sizeof(*rec));
+	code_check(&c, rec_key_get(key, key_len, &rec->start), -EUCLEAN);
+	code_shared(&c, rec);
+	return value_end(&c);
+}
+
 bool rec_extent_within(const struct rec_extent *rec, uint32_t block, uint64_t size)
 {
 	return rec->start >= LABEL_SPACE && rec->start <= size &&

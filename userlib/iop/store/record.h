@@ -21,6 +21,7 @@
 #define REC_SCRUB_LEN 76
 #define REC_PENDING_KEY_LEN 16
 #define REC_PENDING_LEN 32
+#define REC_SHARED_LEN 24
 
 #define LABEL_SPACE 4096 /* bytes at the beginning of the disk */
 #define LABEL_VERSION 2
@@ -30,7 +31,8 @@
 #define LABEL_FORGETS 0x1u /* the disk loses its data when it is closed */
 #define LABEL_NEW 0x2u	   /* in the records only: the disk's label is about to be written */
 #define LABEL_PENDING 0x4u /* in the records only: there are records of epochs */
-#define LABEL_FLAGS (LABEL_FORGETS | LABEL_NEW | LABEL_PENDING)
+#define LABEL_SHARED 0x8u  /* in the records only: there are places with more owners than one */
+#define LABEL_FLAGS (LABEL_FORGETS | LABEL_NEW | LABEL_PENDING | LABEL_SHARED)
 
 /**
  * struct label - the identity of a disk
@@ -104,6 +106,14 @@ struct rec_pending {
 	uint32_t block, layout;
 };
 
+/**
+ * struct rec_shared - extents of several objects, or several of one, have these bytes of the disk
+ * @more: owners but one
+ */
+struct rec_shared {
+	uint64_t start, len, more;
+};
+
 /* Objects from this number on are no file's: they have blocks that are pending. */
 #define REC_SHADOW (UINT64_C(1) << 63)
 
@@ -130,6 +140,7 @@ void rec_extent_put(uint8_t value[REC_EXTENT_LEN], const struct rec_extent *rec)
 void rec_free_put(uint8_t value[REC_FREE_LEN], const struct rec_free *rec);
 void rec_pending_key(uint8_t key[REC_PENDING_KEY_LEN], uint64_t epoch, uint64_t id);
 void rec_pending_put(uint8_t value[REC_PENDING_LEN], const struct rec_pending *rec);
+void rec_shared_put(uint8_t value[REC_SHARED_LEN], const struct rec_shared *rec);
 
 /* Returns 0, or -EUCLEAN for bytes that the functions above cannot have written. */
 int rec_object_get(const void *key, size_t key_len, const void *value, size_t len,
@@ -140,6 +151,8 @@ int rec_free_get(const void *key, size_t key_len, const void *value, size_t len,
 		 struct rec_free *rec);
 int rec_pending_get(const void *key, size_t key_len, const void *value, size_t len,
 		    struct rec_pending *rec);
+int rec_shared_get(const void *key, size_t key_len, const void *value, size_t len,
+		   struct rec_shared *rec);
 /* Returns true if @rec's blocks of @block bytes lie between the label and @size. */
 bool rec_extent_within(const struct rec_extent *rec, uint32_t block, uint64_t size);
 

@@ -74,14 +74,50 @@ static int restore_unwritten(struct object *obj, const struct places *places)
 	return ret;
 }
 
+static int fresh_keep(struct object *obj)
+{
+	struct ranges *free = &obj->store->free;
+	const struct extent_map *map = &obj->fresh;
+	size_t i;
+	int ret = 0;
+
+	/* Nothing that a repair does takes free space. */
+	for (i = 0; i < map->n && !ret; i++)
+		ret = ranges_remove(free, map->v[i].start, map->v[i].count * obj->ref.block);
+	return ret;
+}
+
+/* Takes a place out of what is free, or adds an owner where it has one. */
+static int hold_place(struct store *store, uint64_t start, uint64_t len)
+{
+	const struct range_node *free;
+	uint64_t piece;
+	int ret = 0;
+
+	for (; len && !ret; start += piece, len -= piece) {
+		free = ranges_find(&store->free, start);
+		piece = len;
+		if (free && free->start <= start) {
+			if (piece > free->start + free->len - start)
+				piece = free->start + free->len - start;
+			ret = ranges_remove(&store->free, start, piece);
+		} else {
+			if (free && piece > free->start - start)
+				piece = free->start - start;
+			ret = shares_add(&store->shares, start, piece, 1);
+		}
+	}
+	return ret;
+}
+
 static int hold_removed(struct object *obj)
 {
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < obj->map.n && !ret; i++)
-		ret = ranges_remove(&obj->store->free, obj->map.v[i].start,
-				    obj->map.v[i].count * obj->ref.block);
+		ret = hold_place(obj->store, obj->map.v[i].start,
+				 obj->map.v[i].count * obj->ref.block);
 	return ret;
 }
 
@@ -138,7 +174,9 @@ int object_reload(struct object *obj)
 
 	if (obj->removed)
 		return hold_removed(obj);
-	ret = collect_unwritten(obj, &places);
+	ret = fresh_keep(obj);
+	if (!ret)
+		ret = collect_unwritten(obj, &places);
 	if (ret)
 		goto free_places;
 	memset(&obj->map, 0, sizeof(obj->map));

@@ -10,9 +10,10 @@
 #include "base/bug.h"
 #include "iop/store/priv.h"
 
-void store_give_back(struct store *store, uint64_t start, uint64_t len)
+static void give_back(struct store *store, uint64_t start, uint64_t len, bool shared)
 {
-	int ret = ranges_add(&store->free, start, len);
+	int ret = shared ? shares_drop(&store->shares, start, len)
+			 : ranges_add(&store->free, start, len);
 
 	/* In the records it is free, and so it is free again after the next start. */
 	if (ret &&
@@ -21,6 +22,18 @@ void store_give_back(struct store *store, uint64_t start, uint64_t len)
 		ddio_env_log(store->env, DDIO_LOG_ERR,
 			     "disk %s: %" PRIu64 " bytes at %" PRIu64 " cannot be given back: %s",
 			     store->label.name, len, start, mdb_strerror(-ret));
+}
+
+void store_give_back(struct store *store, uint64_t start, uint64_t len)
+{
+	uint64_t piece;
+	bool shared;
+
+	for (; len; start += piece, len -= piece) {
+		piece = len;
+		shared = shares_at(&store->shares, start, &piece);
+		give_back(store, start, piece, shared);
+	}
 }
 
 /* Adds one record of free space; a damaged one is skipped, so that its space is never allocated. */
@@ -169,4 +182,19 @@ void store_give_none(struct store *store)
 	while (!ddio_list_empty(&store->given))
 		given_free(ddio_list_first(&store->given, struct given, link));
 	store->giving = 0;
+}
+
+int fresh_drop(struct object *obj, uint64_t first, uint64_t end)
+{
+	uint32_t bs = obj->ref.block;
+	struct extent part;
+
+	if (obj->fresh.n && extent_map_reserve(&obj->fresh, 1))
+		return -ENOMEM;
+	for (part = extent_map_part(&obj->fresh, first, end, bs); part.count;
+	     part = extent_map_part(&obj->fresh, part.block + part.count, end, bs)) {
+		store_give_back(obj->store, part.start, part.count * bs);
+		extent_map_cut(&obj->fresh, part.block, part.block + part.count, bs);
+	}
+	return 0;
 }

@@ -32,7 +32,8 @@ static int open_records(struct store *store, const struct store_opts *opts, char
 			 [STORE_EXTENTS] = "extents",
 			 [STORE_FREE] = "free",
 			 [STORE_SUMS] = "sums",
-			 [STORE_PENDING] = "pending" },
+			 [STORE_PENDING] = "pending",
+			 [STORE_SHARED] = "shared" },
 		.map = STORE_MAP,
 		.sync = opts->sync,
 		.intact = record_intact,
@@ -74,6 +75,7 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 	bounds_init(&store->own);
 	store->bounds = opts->bounds ? opts->bounds : &store->own;
 	ranges_init(&store->free);
+	shares_init(&store->shares);
 	ddio_list_init(&store->given);
 	ddio_list_init(&store->epochs);
 	store->shadow = REC_SHADOW;
@@ -88,6 +90,8 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 	ret = opts->sums ? 0 : sums_drop(&store->sums);
 	if (!ret)
 		ret = store_load_free(store);
+	if (!ret)
+		ret = store_load_shares(store);
 	if (!ret)
 		ret = store_count(store);
 	if (!ret)
@@ -105,6 +109,7 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 free_space:
 	store_epochs_fini(store);
 	ranges_fini(&store->free);
+	shares_fini(&store->shares);
 close_records:
 	lmdb_close(&store->db);
 free_store:
@@ -125,6 +130,7 @@ void store_close(struct store *store)
 	batch_fini(&store->sealed);
 	sums_fini(&store->sums);
 	ranges_fini(&store->free);
+	shares_fini(&store->shares);
 	lmdb_close(&store->db);
 	free(store);
 }
@@ -137,6 +143,11 @@ struct ddio_disk *store_disk(const struct store *store)
 uint64_t store_free_bytes(const struct store *store)
 {
 	return store->free.total + store->giving;
+}
+
+uint64_t store_shared_bytes(const struct store *store)
+{
+	return store->shares.saved;
 }
 
 uint64_t store_sums_bytes(const struct store *store)

@@ -55,6 +55,8 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 void store_close(struct store *store);
 struct ddio_disk *store_disk(const struct store *store);
 uint64_t store_free_bytes(const struct store *store);
+/* Returns how many more bytes objects would take if each had its own. */
+uint64_t store_shared_bytes(const struct store *store);
 /* Tells what the records take. */
 struct lmdb_left store_left(const struct store *store);
 uint64_t store_objects(const struct store *store);
@@ -120,10 +122,30 @@ const struct ddio_file_ref *object_file(const struct object *obj);
 bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
 		   bool *written);
 /**
+ * object_target - find where a block is to be written: as object_lookup(), but not where others have it, too
+ * Return: false for a block that needs object_alloc() first. @written: false: it is to be written whole
+ */
+bool object_target(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
+		   bool *written);
+/**
+ * object_share - give blocks of one object to another one as well
+ * @to: gets them as blocks from @first on, and loses what it has there
+ * @from: the blocks from @at on, of as many bytes; may be @to, if the two ranges have nothing in common
+ * @count: how many; lowered to how many it were, by what may be done in a turn
+ * The caller sees to it that nobody writes blocks of either range, and no cache has them dirty, or those of @to at all.
+ * Return: 0, -ENOSPC (no room for records), -EUCLEAN, -ENOENT, -EFBIG or -ENOMEM.
+ */
+int object_share(struct object *to, uint64_t first, struct object *from, uint64_t at,
+		 uint64_t *count);
+/* Returns how many of the object's blocks others have, too. */
+uint64_t object_shared(const struct object *obj);
+/**
  * object_alloc - give every block of [first, first + count) a place, by the file's layout
  * contiguous: one extent if free space allows, following the object's previous block if it can;
  * random-blocks: each block at a random place; random-tracks: random tracks, blocks of a track in
  * order; both from a generator seeded with ref.seed, file id and disk.
+ * Blocks that others have, too, get another place, where object_target() finds it; they are read where they were until
+ * they have been written there.
  * Return: 0, or -ENOSPC with nothing changed.
  */
 int object_alloc(struct object *obj, uint64_t first, uint64_t count);

@@ -85,6 +85,8 @@ void sums_fini(struct sums *sums);
 int sums_write_begin(struct sums *sums, const struct sums_block *b, bool fresh);
 /* The block's bytes are @data, or NULL: not known.  @due: the next commit must record it. */
 void sums_write_end(struct sums *sums, const struct sums_block *b, const void *data, bool due);
+/* Nothing was written where the block is: it has the sum that it had. */
+void sums_write_none(struct sums *sums, const struct sums_block *b);
 /* Marks the group of the block as in doubt if it has to be, and is not: true if a commit is needed before it is. */
 bool sums_open_ahead(struct sums *sums, const struct sums_block *b);
 /* The same of a block of one chunk whose bytes went past us, and have @sum. */

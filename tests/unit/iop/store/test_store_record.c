@@ -37,6 +37,7 @@ static const struct rec_free space = { .start = 0x5152535455565758, .len = 0x616
 	"64636261 00000000 74737271 b8a1db25"
 
 #define PENDING "01000000 0700000000000080 5857565554535251 00200000 01000000 9251a579"
+#define SHARED "01000000 0020000000000000 0201000000000000 5767d786"
 
 static void test_object(void)
 {
@@ -122,6 +123,26 @@ static void test_pending(void)
 	key[7] ^= 1;
 	CU_ASSERT_EQUAL(rec_pending_get(key, sizeof(key), value, sizeof(value) - 1, &got),
 			-EUCLEAN);
+}
+
+static void test_shared(void)
+{
+	const struct rec_shared rec = { .start = UINT64_C(0x4142434445464748),
+					.len = 8192,
+					.more = 258 };
+	uint8_t key[REC_KEY_LEN], value[REC_SHARED_LEN];
+	struct rec_shared got;
+
+	rec_key(key, rec.start);
+	rec_shared_put(value, &rec);
+	ut_hex_same("what has several owners", value, sizeof(value), SHARED);
+	CU_ASSERT_EQUAL(rec_shared_get(key, sizeof(key), value, sizeof(value), &got), 0);
+	CU_ASSERT_EQUAL(memcmp(&got, &rec, sizeof(got)), 0);
+	/* Of another place, and too short. */
+	key[7] ^= 1;
+	CU_ASSERT_EQUAL(rec_shared_get(key, sizeof(key), value, sizeof(value), &got), -EUCLEAN);
+	key[7] ^= 1;
+	CU_ASSERT_EQUAL(rec_shared_get(key, sizeof(key), value, sizeof(value) - 1, &got), -EUCLEAN);
 }
 
 static void test_sums(void)
@@ -322,6 +343,7 @@ static const struct ut_case cases[] = {
 	{ "extent", test_extent },
 	{ "free space", test_space },
 	{ "what is pending", test_pending },
+	{ "what has several owners", test_shared },
 	{ "sums", test_sums },
 	{ "label", test_label },
 	{ "a life", test_life },

@@ -156,3 +156,22 @@ void extent_map_cut(struct extent_map *map, uint64_t first, uint64_t end, uint32
 	memmove(&map->v[at], &map->v[last], (map->n - last) * sizeof(*map->v));
 	map->n -= last - at;
 }
+
+struct extent extent_map_part(const struct extent_map *map, uint64_t first, uint64_t end,
+			      uint32_t bs)
+{
+	size_t at = extent_map_find(map, first);
+	struct extent part = { .count = 0 };
+
+	if (at == map->n || map->v[at].block >= end)
+		return part;
+	part = map->v[at];
+	if (part.block < first) {
+		part.start += (first - part.block) * bs;
+		part.count -= first - part.block;
+		part.block = first;
+	}
+	if (part.count > end - part.block)
+		part.count = end - part.block;
+	return part;
+}

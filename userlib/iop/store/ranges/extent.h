@@ -41,4 +41,8 @@ int extent_map_add(struct extent_map *map, const struct extent *ext, size_t n, u
 /* Removes blocks [first, end); needs room for one more extent. */
 void extent_map_cut(struct extent_map *map, uint64_t first, uint64_t end, uint32_t bs);
 
+/* Returns what of [first, end) lies in the first extent of it; count 0: nothing. */
+struct extent extent_map_part(const struct extent_map *map, uint64_t first, uint64_t end,
+			      uint32_t bs);
+
 #endif /* DDIO_EXTENT_H */
