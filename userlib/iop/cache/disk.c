@@ -195,7 +195,7 @@ static void entry_write(struct cache *c, struct cache_entry *e)
 	bool written;
 	int ret = -ESTALE;
 
-	if (object_lookup(e->obj, e->block, &start, &run, &written))
+	if (object_target(e->obj, e->block, &start, &run, &written))
 		ret = object_write_begin(e->obj, e->block);
 	if (ret < 0) {
 		entry_unwritten(c, e, ret);

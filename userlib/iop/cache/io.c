@@ -201,7 +201,7 @@ static int io_alloc(struct cache_io *io)
 	bool written;
 
 	for (block = first; block < end; block += run) {
-		if (!object_lookup(io->obj, block, &start, &run, &written))
+		if (!object_target(io->obj, block, &start, &run, &written))
 			return object_alloc(io->obj, first, end - first);
 		if (run > end - block)
 			break;

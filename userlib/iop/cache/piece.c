@@ -82,13 +82,13 @@ static int piece_write_prepare(struct cache *c, struct cache_entry *e, struct ca
 	return 0;
 }
 
-/* Gives a block a place again that was cut off while a request for it waited. */
+/* Gives a block a place again that was cut off, or shared, while a request for it waited. */
 static int entry_place(struct cache_entry *e)
 {
 	uint64_t start, run;
 	bool written;
 
-	if (object_lookup(e->obj, e->block, &start, &run, &written))
+	if (object_target(e->obj, e->block, &start, &run, &written))
 		return 0;
 	return object_alloc(e->obj, e->block, 1);
 }

@@ -61,7 +61,9 @@ static bool find_run(struct coll_disk *cd, struct plan_blocks *p, uint64_t *run,
 
 	*run = cd->left;
 	*written = false;
-	if (cd->obj)
+	if (cd->obj && cd->planning->makes)
+		there = object_target(cd->obj, cd->next, &start, run, written);
+	else if (cd->obj)
 		there = object_lookup(cd->obj, cd->next, &start, run, written);
 	p->block = cd->next;
 	p->count = *run < cd->left ? *run : cd->left;

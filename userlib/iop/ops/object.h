@@ -43,4 +43,20 @@ void obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
 void obj_zero(struct server_request *req, uint64_t from, uint64_t to,
 	      void (*step)(struct server_request *req));
 
+/**
+ * struct obj_share - blocks that the request's object is to have as well; the first member of the request's data
+ * @from, @at: whose they are, and from which block on; @first: the first of the request's object; @count: how many are left
+ * @shared: how many it has been given
+ * @done: called, maybe at once: 0, -EBUSY: the rest has to be copied, or another error
+ */
+struct obj_share {
+	struct object *from;
+	uint64_t at, first, count, shared;
+	uint32_t tries;
+	void (*done)(struct server_request *req, int err);
+};
+
+/* object_share.c */
+void obj_share(struct server_request *req, struct obj_share *s);
+
 #endif /* DDIO_OPS_OBJECT_H */

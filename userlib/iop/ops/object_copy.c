@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Copies bytes of one object into another on the same disk, through the cache, a buffer at a time.  Holes
- * stay holes: where the source has no data, the target is cleared only as far as it has some.
+ * Copies bytes of one object into another on the same disk.  Blocks that lie alike in both are shared, see object_share.c;
+ * the others are copied through the cache, a buffer at a time.  Holes stay holes: where the source has no data, the target is cleared only as far as it has some.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,17 +13,19 @@
 
 /**
  * struct copy - in the request's data; its object is the target
+ * @share: first, blocks that are shared; @from of it is the source
+ * @bytes: nothing more is shared
  * @done: bytes so far; @len: of the piece under way
  * @err, @what: why it failed
  * @busy: copy_run() is up the stack; @again: it must go on with the next piece
  */
 struct copy {
+	struct obj_share share;
 	struct ddio_msg_obj_copy msg;
-	struct object *from;
 	uint64_t done, len;
 	int err;
 	const char *what;
-	bool busy, again;
+	bool bytes, busy, again;
 };
 
 static void copy_run(struct server_request *req);
@@ -33,7 +35,7 @@ static void copy_end(struct server_request *req)
 	struct copy *copy = req->data;
 	struct ddio_msg_obj_data x = { .len = copy->done };
 
-	object_put(copy->from);
+	object_put(copy->share.from);
 	if (copy->err)
 		obj_fail(req, copy->err, copy->what);
 	else
@@ -102,15 +104,50 @@ static void copy_read(struct cache_io *io, int status)
 		copy_write(io->arg);
 }
 
+/* Returns how many whole blocks of both objects are to be copied next; what is left of a block of either is copied. */
+static uint64_t whole_blocks(const struct copy *copy)
+{
+	uint32_t size = copy->msg.to.block;
+	uint64_t from = copy->msg.from_offset + copy->done, to = copy->msg.to_offset + copy->done;
+
+	if (copy->bytes || copy->msg.from.block != size || from % size || to % size)
+		return 0;
+	return (copy->msg.len - copy->done) / size;
+}
+
+static void copy_shared(struct server_request *req, int err)
+{
+	struct copy *copy = req->data;
+
+	copy->len = copy->share.shared * copy->msg.to.block;
+	copy->bytes = err == -EBUSY;
+	copy_next(req, err == -EBUSY ? 0 : err, "sharing blocks");
+}
+
+static void copy_share(struct server_request *req, uint64_t blocks)
+{
+	struct copy *copy = req->data;
+
+	copy->share.at = (copy->msg.from_offset + copy->done) / copy->msg.to.block;
+	copy->share.first = (copy->msg.to_offset + copy->done) / copy->msg.to.block;
+	copy->share.count = blocks;
+	copy->share.done = copy_shared;
+	obj_share(req, &copy->share);
+}
+
 static void copy_piece(struct server_request *req)
 {
 	struct copy *copy = req->data;
 	uint64_t left = copy->msg.len - copy->done;
 	uint64_t from = copy->msg.from_offset + copy->done;
-	uint64_t to = copy->msg.to_offset + copy->done;
+	uint64_t to = copy->msg.to_offset + copy->done, blocks = whole_blocks(copy);
 	bool data, over;
 
-	copy->len = data_run(req, copy->from, from, left, &data);
+	if (blocks) {
+		copy_share(req, blocks);
+		return;
+	}
+	copy->len = data_run(req, copy->share.from, from, left, &data);
 	if (!data) {
 		copy->len = data_run(req, req->object, to, copy->len, &over);
 		if (!over) {
@@ -125,7 +162,7 @@ static void copy_piece(struct server_request *req)
 		copy_write(req);
 		return;
 	}
-	req->io.obj = copy->from;
+	req->io.obj = copy->share.from;
 	req->io.offset = from;
 	req->io.len = copy->len;
 	req->io.buf = req->buf;
@@ -188,7 +225,7 @@ static int copy_objects(struct server_request *req)
 
 	if (err)
 		return err;
-	err = store_get(req->disk->store, &copy->msg.from, true, &copy->from);
+	err = store_get(req->disk->store, &copy->msg.from, true, &copy->share.from);
 	if (err)
 		obj_fail(req, err, "finding the source of a copy");
 	return err;

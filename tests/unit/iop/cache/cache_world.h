@@ -114,6 +114,12 @@ bool object_lookup(const struct object *obj, uint64_t block, uint64_t *start, ui
 	return true;
 }
 
+bool object_target(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
+		   bool *written)
+{
+	return object_lookup(obj, block, start, run, written);
+}
+
 int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 {
 	uint64_t i, size = world_obj(obj)->ref.block, missing = 0;

@@ -330,6 +330,12 @@ bool object_lookup(const struct object *object, uint64_t block, uint64_t *start,
 	return true;
 }
 
+bool object_target(const struct object *obj, uint64_t block, uint64_t *start, uint64_t *run,
+		   bool *written)
+{
+	return object_lookup(obj, block, start, run, written);
+}
+
 static bool store_fits(const struct mem_store *s, uint64_t unit, uint64_t n)
 {
 	uint64_t i;

@@ -383,7 +383,7 @@ static void large_copies(void)
 		CU_ASSERT_EQUAL(wrong, 0);
 	}
 	CU_ASSERT_EQUAL(allocate(c, 3, 0, 300 * BS, false), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(copy(c, 1, 0, 4, 0, 300 * BS), DDIO_ST_NO_SPACE);
+	CU_ASSERT_EQUAL(copy(c, 1, 0, 4, 5, 300 * BS), DDIO_ST_NO_SPACE);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "writing a copy"));
 	CU_ASSERT_EQUAL(sc_sync(c, 4), DDIO_ST_OK);
 	sc_free(c);

@@ -100,11 +100,20 @@ static bool block_begin(const struct coll_disk *cd, struct scatter_block *b)
 	return b->begun;
 }
 
+/* Finds where the block is to be read or written. */
+static bool block_place(const struct coll_disk *cd, uint64_t block, uint64_t *offset, bool *written)
+{
+	uint64_t run;
+
+	if (cd->coll->ops->scatter->op == DDIO_DISK_READ)
+		return object_lookup(cd->obj, block, offset, &run, written);
+	return object_target(cd->obj, block, offset, &run, written);
+}
+
 /* Locks the block and finds its place on the disk; returns false, with nothing changed, if it cannot. */
 static bool block_lock(const struct coll_disk *cd, struct scatter_block *b, uint64_t *offset)
 {
 	bool written = false;
-	uint64_t run;
 
 	b->lock = (struct block_lock){
 		.obj = cd->obj,
@@ -116,7 +125,7 @@ static bool block_lock(const struct coll_disk *cd, struct scatter_block *b, uint
 		return false;
 	}
 	b->held = true;
-	if (!b->lock.status && object_lookup(cd->obj, b->at.block, offset, &run, &written) &&
+	if (!b->lock.status && block_place(cd, b->at.block, offset, &written) &&
 	    cd->coll->ops->scatter->fits(&b->lock, written) && block_begin(cd, b))
 		return true;
 	scatter_block_unlock(cd, b, false);

@@ -133,13 +133,13 @@ static void write_locked(struct coll_slot *slot)
 	uint64_t run, from;
 	bool written;
 
-	if (!object_lookup(cd->obj, slot->at.block, &slot->offset, &run, &written)) {
+	if (!object_target(cd->obj, slot->at.block, &slot->offset, &run, &written)) {
 		slot_drop(slot, false);
 		coll_fail_gone(slot);
 		return;
 	}
 	from = slot->offset;
-	if (cd->epoch && slot->merge)
+	if (slot->merge)
 		object_lookup(coll_old(cd), slot->at.block, &from, &run, &written);
 	if (slot->merge && slot->lock.part && write_to_cache(slot))
 		return;
