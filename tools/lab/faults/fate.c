@@ -214,8 +214,8 @@ static void fate_strike(struct faults *f, enum faults_kind kind)
 	case FAULTS_CP:
 		rank = faults_pick(&f->fate_rng, 0, f->conf.cps - 1);
 		f->cp_faults++;
-		faults_say(f, "cp%u is killed", rank);
-		faults_cp_kill(f, rank);
+		if (faults_cp_kill(f, rank))
+			faults_say(f, "cp%u is killed", rank);
 		break;
 	case FAULTS_SLOW_DISK:
 	case FAULTS_BAD_DISK:

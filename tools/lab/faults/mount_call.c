@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "cp/fs/fs.h"
 #include "mounts.h"
+#include "sim/sim.h"
 
 static void wait_done(void *arg, const struct ddio_fs_reply *reply)
 {
@@ -44,21 +46,22 @@ static int wait_end(struct mounter *m)
 	return m->err;
 }
 
-#define CALL(m, what, call, ...) (wait_begin(m, what), call(__VA_ARGS__, wait_done, m), wait_end(m))
+#define CALL(m, what, call, ...)    \
+	((m)->cp->dead ? -ESHUTDOWN \
+		       : (wait_begin(m, what), call(__VA_ARGS__, wait_done, m), wait_end(m)))
 
-int mount_open(struct mounter *m)
+int mount_open(struct mounter *m, char *err, size_t err_len)
 {
 	struct ddio_fs_opts opts = { .struct_size = sizeof(opts), .flags = DDIO_FS_HARD };
 	struct faults_cp *cp = m->cp;
-	char err[600] = "";
 	int ret = faults_connect(cp);
 
 	m->env = faults_env(cp);
 	if (!ret)
-		ret = ddio_fsc_new(&cp->session, 1, &opts, &m->fs, err, sizeof(err));
-	if (ret)
-		faults_violated(cp->f, "cp%u: cannot mount: %s", cp->rank, err);
-	cp->session = NULL; /* the mount's, if it is there */
+		ret = ddio_fsc_new(&cp->session, 1, &opts, &m->fs, err, err_len);
+	if (ret && cp->session)
+		ddio_disconnect(cp->session);
+	cp->session = NULL; /* the mount's */
 	return ret;
 }
 
@@ -67,6 +70,29 @@ void mount_close(struct mounter *m)
 	if (m->fs)
 		ddio_fs_close(m->fs);
 	m->fs = NULL;
+}
+
+/* Nobody hears of it any more: it is closed so that its memory is given back, and its calls end. */
+static void mount_bury(void *arg)
+{
+	ddio_fs_close(arg);
+}
+
+bool mount_dies(struct faults_cp *cp)
+{
+	struct mounts *all = cp->f->mounts;
+	struct mounter *m = &all->m[cp->rank];
+
+	if (cp->dead || !m->fs)
+		return false;
+	if (ddio_sim_spawn(m->env, mount_bury, m->fs))
+		abort();
+	all->left[cp->rank] = *m;
+	all->killed[cp->rank] = true;
+	m->fs = NULL;
+	if (all->inside == m)
+		all->inside = NULL;
+	return true;
 }
 
 int mount_make_dir(struct mounter *m, const char *name)

@@ -58,7 +58,7 @@ void mount_file_new(struct mounter *m, uint64_t ino, struct ddio_fs_file *open, 
 		if (!m->file[i].ino || !mount_named(m, m->file[i].ino))
 			file = &m->file[i];
 	if (!file) {
-		faults_violated(m->cp->f, "cp%u has too many files", m->cp->rank);
+		mount_violated(m, "cp%u has too many files", m->cp->rank);
 		return;
 	}
 	file_close(m, file);
@@ -94,17 +94,15 @@ static void file_check(struct mounter *m, struct mount_file *file, const uint64_
 	uint32_t i, n = (uint32_t)(len / 8), most = shaky ? MOUNT_WORDS : file->n;
 
 	if (len % 8 || n > most || n < file->hard || (!shaky && n != file->n)) {
-		faults_violated(m->cp->f,
-				"cp%u: file %u has %llu bytes: %u words were written, %u synced",
-				m->cp->rank, file->serial, (unsigned long long)len, file->n,
-				file->hard);
+		mount_violated(m, "cp%u: file %u has %llu bytes: %u words were written, %u synced",
+			       m->cp->rank, file->serial, (unsigned long long)len, file->n,
+			       file->hard);
 		return;
 	}
 	for (i = 0; i < n; i++) {
 		if (!word_good(m, file, i, word[i])) {
-			faults_violated(
-				m->cp->f,
-				"cp%u: word %u of file %u is %016llx, expected version %016llx",
+			mount_violated(
+				m, "cp%u: word %u of file %u is %016llx, expected version %016llx",
 				m->cp->rank, i, file->serial, (unsigned long long)word[i],
 				i < file->n ? (unsigned long long)file->word[i] : 0ull);
 			return;
@@ -125,8 +123,8 @@ static uint64_t file_load(struct mounter *m, struct mount_file *file, uint64_t *
 		return m->value;
 	/* Only a file that the loss has taken cannot be read. */
 	if (m->losses == m->cp->f->ns_losses)
-		faults_violated(m->cp->f, "cp%u: read of file %u: %s", m->cp->rank, file->serial,
-				strerror(-err));
+		mount_violated(m, "cp%u: read of file %u: %s", m->cp->rank, file->serial,
+			       strerror(-err));
 	return UINT64_MAX;
 }
 
@@ -160,8 +158,8 @@ void mount_file_append(struct mounter *m, struct mount_file *file, uint32_t word
 		return;
 	}
 	if (err || m->value != words * sizeof(*word)) {
-		faults_violated(m->cp->f, "cp%u: append to file %u: %s, %llu bytes", m->cp->rank,
-				file->serial, strerror(-err), (unsigned long long)m->value);
+		mount_violated(m, "cp%u: append to file %u: %s, %llu bytes", m->cp->rank,
+			       file->serial, strerror(-err), (unsigned long long)m->value);
 		return;
 	}
 	memcpy(file->word + file->n, word, words * sizeof(*word));
@@ -185,8 +183,8 @@ struct mount_file *mount_file_ready(struct mounter *m, uint64_t ino)
 	if (!err)
 		return file;
 	if (before == m->cp->f->ns_losses && before == m->losses)
-		faults_violated(m->cp->f, "cp%u: open of file %u: %s", m->cp->rank, file->serial,
-				strerror(-err));
+		mount_violated(m, "cp%u: open of file %u: %s", m->cp->rank, file->serial,
+			       strerror(-err));
 	return NULL;
 }
 
@@ -225,8 +223,8 @@ void mount_file_sync(struct mounter *m, struct mount_file *file)
 	}
 	file->stops = m->cp->f->stops;
 	if (err && (!may || err != -EIO) && m->losses == m->cp->f->ns_losses)
-		faults_violated(m->cp->f, "cp%u: fsync of file %u: %s, and nothing was lost",
-				m->cp->rank, file->serial, strerror(-err));
+		mount_violated(m, "cp%u: fsync of file %u: %s, and nothing was lost", m->cp->rank,
+			       file->serial, strerror(-err));
 	else if (!err || err == -EIO) {
 		/* What it says may be a size that was not told before an I/O processor went. */
 		file->unsure |= err != 0;

@@ -75,7 +75,7 @@ static bool state_is(const struct mounter *m, const struct mount_state *found,
 static void past_push(struct mounter *m, const struct mount_state *s, uint8_t dirs)
 {
 	if (m->npast == MOUNT_PAST) {
-		faults_violated(m->cp->f, "cp%u has made too many changes", m->cp->rank);
+		mount_violated(m, "cp%u has made too many changes", m->cp->rank);
 		return;
 	}
 	m->past[m->npast] = *s;
@@ -105,8 +105,8 @@ static void state_find(struct mounter *m, struct mount_state *found)
 			err = mount_lookup(m, mount_slot_dir(m, k), name);
 			found->ino[k] = err ? 0 : m->ino;
 			if (err && err != -ENOENT)
-				faults_violated(f, "cp%u: lookup of %s: %s", m->cp->rank, name,
-						strerror(-err));
+				mount_violated(m, "cp%u: lookup of %s: %s", m->cp->rank, name,
+					       strerror(-err));
 		}
 	} while (m->losses != f->ns_losses && !f->result->why[0]);
 }
@@ -137,6 +137,7 @@ static void state_match(struct mounter *m, const struct mount_op *op)
 		if (!done && !as_is)
 			continue;
 		past_lost(m, i);
+		m->matched = m->losses;
 		m->past[0] = m->past[i];
 		m->npast = 1;
 		if (!as_is)
@@ -147,7 +148,7 @@ static void state_match(struct mounter *m, const struct mount_op *op)
 		faults_say(m->cp->f, "cp%u: slot %u: found %llu, was %llu", m->cp->rank, i,
 			   (unsigned long long)found.ino[i],
 			   (unsigned long long)mount_now(m)->ino[i]);
-	faults_violated(m->cp->f, "cp%u: its names are as they never were", m->cp->rank);
+	mount_violated(m, "cp%u: its names are as they never were", m->cp->rank);
 }
 
 void mount_look(struct mounter *m)
@@ -163,7 +164,32 @@ void mount_look(struct mounter *m)
 	if (m->losses != before)
 		state_match(m, NULL);
 	else if (!state_is(m, &found, mount_now(m)))
-		faults_violated(m->cp->f, "cp%u: its names are not as it left them", m->cp->rank);
+		mount_violated(m, "cp%u: its names are not as it left them", m->cp->rank);
+}
+
+void mount_resume(struct mounter *m)
+{
+	const struct mount_op op = m->doing, *last = m->busy ? &op : NULL;
+	struct mount_state found, next = *mount_now(m);
+	uint32_t losses = m->matched;
+
+	if (losses == m->cp->f->ns_losses)
+		state_find(m, &found);
+	m->may = 0;
+	m->may_all = false;
+	if (losses != m->losses || losses != m->cp->f->ns_losses)
+		state_match(m, last);
+	else if (last && !state_is(m, &found, &next) && op_apply(last, &next) &&
+		 state_is(m, &found, &next))
+		past_push(m, &found, op_dirs(last));
+	else if (!state_is(m, &found, mount_now(m)))
+		mount_violated(m, "cp%u: its names are not as the killed process left them",
+			       m->cp->rank);
+	m->busy = false;
+	/* What was lost before is told to the mounts that there were. */
+	m->due = 0;
+	m->due_all = false;
+	memcpy(m->ended, m->begun, sizeof(m->ended));
 }
 
 void mount_did(struct mounter *m, const struct mount_op *op, int err)
@@ -175,7 +201,7 @@ void mount_did(struct mounter *m, const struct mount_op *op, int err)
 		return;
 	}
 	if (err || !op_apply(op, &next)) {
-		faults_violated(m->cp->f, "cp%u: %s: %s", m->cp->rank, m->cp->what, strerror(-err));
+		mount_violated(m, "cp%u: %s: %s", m->cp->rank, m->cp->what, strerror(-err));
 		return;
 	}
 	past_push(m, &next, op_dirs(op));
@@ -196,11 +222,11 @@ static bool sync_lost(struct mounter *m)
 static bool sync_good(struct mounter *m, bool due, bool may, int err)
 {
 	if (!err && due)
-		faults_violated(m->cp->f, "cp%u: %s returns 0, but what was lost was due",
-				m->cp->rank, m->cp->what);
+		mount_violated(m, "cp%u: %s returns 0, but what was lost was due", m->cp->rank,
+			       m->cp->what);
 	else if (err && (err != -EIO || !may))
-		faults_violated(m->cp->f, "cp%u: %s: %s, and nothing was lost", m->cp->rank,
-				m->cp->what, strerror(-err));
+		mount_violated(m, "cp%u: %s: %s, and nothing was lost", m->cp->rank, m->cp->what,
+			       strerror(-err));
 	return !err;
 }
 

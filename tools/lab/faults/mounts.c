@@ -29,6 +29,8 @@ static struct mount_file *slot_file(struct mounter *m, uint32_t slot)
 
 static void changes(struct mounter *m, const struct mount_op *op)
 {
+	m->doing = *op;
+	m->busy = true;
 	m->begun[op->from]++;
 	if (op->to != op->from)
 		m->begun[op->to]++;
@@ -36,6 +38,7 @@ static void changes(struct mounter *m, const struct mount_op *op)
 
 static void changed(struct mounter *m, const struct mount_op *op)
 {
+	m->busy = false;
 	m->ended[op->from] = m->begun[op->from];
 	m->ended[op->to] = m->begun[op->to];
 }
@@ -124,16 +127,16 @@ static void do_peek(struct mounter *m, uint32_t rank, uint32_t slot)
 	char name[16];
 	int err;
 
-	if (begun != other->ended[slot] || other->losses != losses)
+	if (begun != other->ended[slot] || other->losses != losses || mounts_of(m)->killed[rank])
 		return;
 	mount_slot_name(rank, slot, name);
 	err = mount_lookup(m, mount_slot_dir(m, slot), name);
-	if (begun != other->begun[slot] || losses != f->ns_losses)
+	if (begun != other->begun[slot] || losses != f->ns_losses || mounts_of(m)->killed[rank])
 		return;
 	if ((err && err != -ENOENT) || (err ? 0 : m->ino) != want)
-		faults_violated(f, "cp%u: cp%u's %s is %llu, expected version %llu", m->cp->rank,
-				rank, name, err ? 0ull : (unsigned long long)m->ino,
-				(unsigned long long)want);
+		mount_violated(m, "cp%u: cp%u's %s is %llu, expected version %llu", m->cp->rank,
+			       rank, name, err ? 0ull : (unsigned long long)m->ino,
+			       (unsigned long long)want);
 }
 
 /* A lock that excludes all others; networks that fail for long cost a mount its locks, and are left out. */
@@ -148,15 +151,19 @@ static void do_lock(struct mounter *m)
 	if (f->conf.kinds & net)
 		return;
 	err = mount_lock(m, m->locks, true);
+	if (m->cp->dead)
+		return;
 	if (err || all->inside)
-		faults_violated(f, "cp%u: lock: %s, %s", m->cp->rank, strerror(-err),
-				all->inside ? "another has it" : "nobody has it");
+		mount_violated(m, "cp%u: lock: %s, %s", m->cp->rank, strerror(-err),
+			       all->inside ? "another has it" : "nobody has it");
 	all->inside = m;
 	faults_sleep(m->cp, FAULTS_MS);
+	if (m->cp->dead)
+		return;
 	all->inside = NULL;
 	err = mount_lock(m, m->locks, false);
 	if (err)
-		faults_violated(f, "cp%u: unlock: %s", m->cp->rank, strerror(-err));
+		mount_violated(m, "cp%u: unlock: %s", m->cp->rank, strerror(-err));
 }
 
 static void do_name(struct mounter *m, uint64_t *rng, uint32_t slot, uint32_t what)
@@ -231,7 +238,7 @@ static void work(struct mounter *m)
 
 	if (skip && round < FAULTS_SKIP && skip->round[round])
 		return;
-	for (n = (uint32_t)faults_pick(&rng, 1, 12); n && !f->result->why[0]; n--) {
+	for (n = (uint32_t)faults_pick(&rng, 1, 12); n && !f->result->why[0] && !m->cp->dead; n--) {
 		act(m, &rng);
 		if (faults_chance(&rng, 20))
 			faults_sleep(m->cp, faults_scale(&rng, 1000, 100 * FAULTS_MS));
@@ -243,10 +250,12 @@ static void open_mount(struct mounter *m)
 	struct mounts *all = mounts_of(m);
 	struct ddio_fs_file *file = NULL;
 	uint32_t d;
-	char name[8];
-	int err = mount_open(m);
+	char name[8], why[600] = "";
+	int err = mount_open(m, why, sizeof(why));
 
 	m->npast = 1;
+	if (err)
+		mount_violated(m, "cp%u: cannot mount: %s", m->cp->rank, why);
 	if (m->cp->rank || err)
 		return;
 	for (d = 0; d < MOUNT_DIRS && !err; d++) {
@@ -262,7 +271,7 @@ static void open_mount(struct mounter *m)
 	if (!err)
 		err = mount_sync_names(m);
 	if (err)
-		faults_violated(m->cp->f, "the directories cannot be made: %s", strerror(-err));
+		mount_violated(m, "the directories cannot be made: %s", strerror(-err));
 }
 
 static void ready(struct mounter *m)
@@ -270,7 +279,32 @@ static void ready(struct mounter *m)
 	int err = mount_open_file(m, mounts_of(m)->locks, &m->locks);
 
 	if (err)
-		faults_violated(m->cp->f, "the file of locks: %s", strerror(-err));
+		mount_violated(m, "the file of locks: %s", strerror(-err));
+}
+
+/* Takes the place of a process that was killed.  A mount needs the name server to begin, which may be down for a while. */
+static void take_place(struct mounter *m)
+{
+	struct faults_cp *cp = m->cp;
+	char why[600] = "";
+	uint32_t i, tries = 20;
+
+	*m = mounts_of(m)->left[cp->rank];
+	mounts_of(m)->killed[cp->rank] = false;
+	m->fs = NULL;
+	m->locks = NULL;
+	for (i = 0; i < MOUNT_FILES; i++) {
+		m->file[i].open = NULL;
+		m->file[i].unsure = true;
+	}
+	while (mount_open(m, why, sizeof(why)) && --tries)
+		faults_sleep(cp, FAULTS_TIMEOUT_MS * FAULTS_MS);
+	if (!m->fs)
+		mount_violated(m, "cp%u: cannot mount again: %s", cp->rank, why);
+	else
+		mount_resume(m);
+	if (!cp->dead && !cp->f->result->why[0])
+		ready(m);
 }
 
 static void files_read(struct mounter *m, bool sync)
@@ -301,7 +335,7 @@ static void settle(struct mounter *m)
 		mount_synced_names(m, mount_sync_names(m));
 	}
 	if (!m->cp->f->result->why[0] && m->npast != 1)
-		faults_violated(m->cp->f, "cp%u: its names are not durable", m->cp->rank);
+		mount_violated(m, "cp%u: its names are not durable", m->cp->rank);
 }
 
 static void fsck_line(void *arg, const char *line)
@@ -335,6 +369,12 @@ static void mounts_round(struct faults_cp *cp)
 	struct mounter *m = &cp->f->mounts->m[cp->rank];
 
 	m->cp = cp;
+	if (cp->dead) /* it was killed while it waited for the others */
+		return;
+	if (cp->f->mounts->killed[cp->rank])
+		take_place(m);
+	if (cp->dead || cp->f->result->why[0])
+		return;
 	switch ((enum mount_phase)cp->f->mounts->phase) {
 	case PH_OPEN:
 		open_mount(m);
@@ -408,14 +448,15 @@ const struct faults_script mounts_script = {
 	.round = mounts_round,
 	.end = mounts_end_of,
 	.all_met = mounts_met,
+	.dies = mount_dies,
 };
 
 int mounts_begin(struct faults *f)
 {
 	struct faults_conf *c = &f->conf;
 
-	/* Disks here keep what they have; a process that dies takes its mount along, and has no successor. */
-	c->kinds &= 1u << FAULTS_POWER | 1u << FAULTS_KILL | 1u << FAULTS_STOP |
+	/* Disks here keep what they have. */
+	c->kinds &= 1u << FAULTS_POWER | 1u << FAULTS_KILL | 1u << FAULTS_STOP | 1u << FAULTS_CP |
 		    1u << FAULTS_BREAK | 1u << FAULTS_CUT | 1u << FAULTS_STALL |
 		    1u << FAULTS_SLOW_NET | 1u << FAULTS_SLOW_DISK;
 	c->aimed = false;

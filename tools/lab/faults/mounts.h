@@ -4,7 +4,7 @@
  * append to them, read, lock and sync.
  *
  *   mounts.c      the phases of a run, and what the processes do by the seed
- *   mount_call.c  calls of a mount; sees the library's private parts
+ *   mount_call.c  calls of a mount, and its death; sees the library's private parts
  *   mount_name.c  what names may be there, and what a sync must say
  *   mount_data.c  what files may hold
  *
@@ -58,9 +58,10 @@ struct mount_file {
  * struct mounter - a process and its mount
  * @past: states of its names, the first of which is durable and the last of which is now
  * @dirs: directories that led to each changed, as bits
- * @losses: of the name server's, up to which it has looked
+ * @losses: of the name server's, up to which it has looked; @matched: up to which it knows what they have left
  * @due: directories, as bits, of which something is lost and no sync has said so; @due_all: the same for all names
  * @may, @may_all: a sync may say so
+ * @doing: the call that changes names, while it does: @busy
  * @begun, @ended: calls that changed each slot
  */
 struct mounter {
@@ -69,9 +70,10 @@ struct mounter {
 	struct ddio_env *env;
 	struct mount_state past[MOUNT_PAST];
 	uint8_t dirs[MOUNT_PAST];
-	uint32_t npast, losses, serial;
+	uint32_t npast, losses, matched, serial;
 	uint8_t due, may;
-	bool due_all, may_all;
+	bool due_all, may_all, busy;
+	struct mount_op doing;
 	uint32_t begun[MOUNT_SLOTS], ended[MOUNT_SLOTS];
 	struct mount_file file[MOUNT_FILES];
 	struct ddio_fs_file *locks;
@@ -85,16 +87,25 @@ struct mounter {
  * struct mounts - all of them
  * @dir: the directories' inodes
  * @inside: who has the lock
+ * @left: what a process knew when it was killed, for the one that takes its place; @killed: it is to take it
  */
 struct mounts {
-	struct mounter m[FAULTS_CPS];
+	struct mounter m[FAULTS_CPS], left[FAULTS_CPS];
+	bool killed[FAULTS_CPS];
 	uint64_t dir[MOUNT_DIRS], locks;
 	const struct mounter *inside;
 	uint32_t phase, waited;
 };
 
-/* mount_call.c: each waits for the call's end.  Return: its result. */
-int mount_open(struct mounter *m);
+/* Notes a violated rule, if the process lives: one that was killed is answered nothing, and what it does is nothing. */
+#define mount_violated(m, ...)                                    \
+	do {                                                      \
+		if (!(m)->cp->dead)                               \
+			faults_violated((m)->cp->f, __VA_ARGS__); \
+	} while (0)
+
+/* mount_call.c: each waits for the call's end.  Return: its result; of a killed process -ESHUTDOWN. */
+int mount_open(struct mounter *m, char *err, size_t err_len);
 void mount_close(struct mounter *m);
 int mount_make_dir(struct mounter *m, const char *name);
 int mount_create(struct mounter *m, uint64_t dir, const char *name, bool excl,
@@ -111,6 +122,8 @@ int mount_sync(struct mounter *m, struct ddio_fs_file *file);
 int mount_sync_dir(struct mounter *m, uint64_t dir);
 int mount_sync_names(struct mounter *m);
 int mount_lock(struct mounter *m, struct ddio_fs_file *file, bool on);
+/* The process is killed, and its mount with it.  Returns false if it has none. */
+bool mount_dies(struct faults_cp *cp);
 
 /* Whether a mount may have been silent, or an I/O processor for it, for longer than the timeout. */
 static inline bool mount_silenced(const struct faults *f)
@@ -134,6 +147,8 @@ static inline uint64_t mount_slot_dir(const struct mounter *m, uint32_t slot)
 }
 /* Looks for a loss of the name server's memory, and if there was one, at all names. */
 void mount_look(struct mounter *m);
+/* Looks at what the process has left that was killed: its last call was done or not. */
+void mount_resume(struct mounter *m);
 /* The call has ended with @err. */
 void mount_did(struct mounter *m, const struct mount_op *op, int err);
 void mount_synced_dir(struct mounter *m, uint32_t dir, int err);

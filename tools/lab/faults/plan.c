@@ -74,6 +74,7 @@ void faults_conf_make(struct faults *f)
 	c->counted = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 3;
 	c->scrubbed = f->spec.seed % 7 >= 4;
 	c->queried = f->spec.seed % 5 == 0;
+	c->install = f->spec.seed % 11 == 5 || f->spec.seed % 11 == 8;
 	c->spread = f->spec.seed % 3 == 0;
 	c->locked = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 4;
 	c->small = f->spec.seed % 3 == 1;

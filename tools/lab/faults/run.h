@@ -130,6 +130,7 @@ struct faults_result {
  * @queried: after a collective transfer a process, or all together, ask which cells of the file are not zeros; follows from the
  *	seed, too
  * @scrubbed: disks are scrubbed all the time; follows from the seed, too
+ * @install: caches read a block before a part of it is written; follows from the seed, too
  * @aimed: there are scenes (scene.c); follows from the seed, too
  * @streamed: disks take block lists, as kmod does; @satf: reads by DDs are served shortest access time first; both only
  *	where there are scenes
@@ -139,8 +140,8 @@ struct faults_conf {
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, small, lax, viewed, counted, locked, spread, queried, scrubbed, aimed,
-		streamed, satf;
+	bool emulated, cscan, small, lax, viewed, counted, locked, spread, queried, scrubbed,
+		install, aimed, streamed, satf;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
@@ -493,11 +494,13 @@ int faults_world_new(struct faults *f);
  * @round: one round of a process
  * @end: a process ends
  * @all_met: all processes have met: the round before is over, the next one is to be planned
+ * @dies: a process is about to be killed; returns whether it can be; or NULL
  */
 struct faults_script {
 	void (*round)(struct faults_cp *cp);
 	void (*end)(struct faults_cp *cp);
 	void (*all_met)(struct faults *f);
+	bool (*dies)(struct faults_cp *cp);
 };
 /* Runs all rounds.  Return: 0 or -errno */
 int faults_world_run(struct faults *f, const struct faults_script *script);
@@ -516,7 +519,8 @@ int faults_copy_records(const char *from, const char *to);
 void faults_iop_stop(struct faults *f, uint32_t iop);
 /* Return: 0, or -errno with a text in @err. */
 int faults_iop_start(struct faults *f, uint32_t iop, char *err, size_t err_len);
-void faults_cp_kill(struct faults *f, uint32_t rank);
+/* Returns false if the process cannot be killed now. */
+bool faults_cp_kill(struct faults *f, uint32_t rank);
 /* Processes: I/O processors first, then compute processes. */
 enum faults_net { NET_GOOD, NET_BREAK, NET_CUT, NET_STALL, NET_SLOW };
 void faults_net(struct faults *f, uint32_t proc, enum faults_net what, uint64_t arg);

@@ -117,8 +117,9 @@ static void print_conf(const struct faults_conf *c, FILE *out)
 	for (i = 0; i < c->iops; i++)
 		fprintf(out,
 			"[node io%u]\naddress = 127.0.0.1:%u\nmeta = io%u\nsync_io = yes\n"
-			"cache = %u\nbuffers = %u\nreactors = %u\ncscan = %s\n",
-			i, 7400 + i, i, c->cache, c->buffers, c->reactors, c->cscan ? "yes" : "no");
+			"cache = %u\nbuffers = %u\nreactors = %u\ncscan = %s\ninstall = %s\n",
+			i, 7400 + i, i, c->cache, c->buffers, c->reactors, c->cscan ? "yes" : "no",
+			c->install ? "yes" : "no");
 	for (i = 0; i < c->disks; i++) {
 		fprintf(out, "[disk d%u]\nnode = io%u\nengine = %s\npath = d%u\nsize = %llu\n", i,
 			c->node[i], c->emulated ? "hp97560" : "mem", i,
@@ -459,10 +460,13 @@ void faults_sleep(struct faults_cp *cp, uint64_t ns)
 	ddio_sim_sleep(cp->f->world->program[cp->rank]->env, ns);
 }
 
-void faults_cp_kill(struct faults *f, uint32_t rank)
+bool faults_cp_kill(struct faults *f, uint32_t rank)
 {
+	if (f->world->script->dies && !f->world->script->dies(&f->cp[rank]))
+		return false;
 	f->cp[rank].dead = f->cp[rank].was_dead = true;
 	ddio_sim_orphan(f->world->program[rank]->env);
+	return true;
 }
 
 /*
