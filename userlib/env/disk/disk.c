@@ -169,6 +169,11 @@ const char *ddio_disk_name(const struct ddio_disk *disk)
 	return disk->name;
 }
 
+uint64_t ddio_disk_written(const struct ddio_disk *disk)
+{
+	return disk->stats.writes;
+}
+
 uint64_t ddio_disk_access_ns(const struct ddio_disk *disk, uint64_t offset)
 {
 	return disk->engine->access_ns ? disk->engine->access_ns(disk, offset) : UINT64_MAX;

@@ -107,6 +107,8 @@ void ddio_disk_close(struct ddio_disk *disk);
 const struct ddio_disk_info *ddio_disk_info(const struct ddio_disk *disk);
 void ddio_disk_stats(const struct ddio_disk *disk, struct ddio_disk_stats *stats);
 const char *ddio_disk_name(const struct ddio_disk *disk);
+/* Returns how many writes have ended, blocks of streams among them: whoever finds the same number again knows of none since. */
+uint64_t ddio_disk_written(const struct ddio_disk *disk);
 /*
  * Returns the time, on the disk's own clock, until the block at byte @offset would begin to pass under
  * the heads if a read of it were submitted now, after what has been submitted already: for serving

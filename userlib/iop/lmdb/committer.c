@@ -14,6 +14,8 @@ static void commit_end(struct committer *c, int err)
 	ddio_list_init(&told);
 	ddio_list_splice(&c->running, &told);
 	c->active = false;
+	if (err)
+		c->flushed = UINT64_MAX;
 	if (c->any)
 		c->ops->ended(c->ctx, err);
 	/* A callback may commit again. */
@@ -111,6 +113,7 @@ static void commit_begin(struct committer *c)
 	if (c->stopped) {
 		ddio_env_post(c->env, &c->post);
 	} else if (commit_flushes(c)) {
+		c->flushed = ddio_disk_written(c->disk);
 		c->flush.op = DDIO_DISK_FLUSH;
 		c->flush.done = commit_flushed;
 		c->flush.arg = c;
@@ -121,6 +124,38 @@ static void commit_begin(struct committer *c)
 	} else {
 		ddio_env_post(c->env, &c->post);
 	}
+}
+
+/*
+ * No record has changed since the last commit set them aside, and nothing was written since one had the disk flushed: whoever
+ * asks now asks for what these make durable, or have made.
+ */
+static bool commit_same(const struct committer *c)
+{
+	return c->disk && c->ops->same && !c->stopped && c->flushed == ddio_disk_written(c->disk) &&
+	       c->ops->same(c->ctx);
+}
+
+static void commit_repeated(void *arg)
+{
+	struct committer *c = arg;
+	struct ddio_list told;
+	struct commit *commit;
+
+	ddio_list_init(&told);
+	ddio_list_splice(&c->again, &told);
+	while (!ddio_list_empty(&told)) {
+		commit = ddio_list_first(&told, struct commit, link);
+		ddio_list_del(&commit->link);
+		commit->done(commit, 0);
+	}
+}
+
+static void commit_repeat(struct committer *c, struct commit *commit)
+{
+	if (ddio_list_empty(&c->again))
+		ddio_env_post(c->env, &c->repeat);
+	ddio_list_add(&commit->link, &c->again);
 }
 
 void committer_init(struct committer *c, struct ddio_env *env, struct lmdb *db,
@@ -134,13 +169,26 @@ void committer_init(struct committer *c, struct ddio_env *env, struct lmdb *db,
 		.ctx = ctx,
 		.job = { .work = commit_work, .done = commit_worked, .arg = c },
 		.post = { .fn = commit_posted, .arg = c },
+		.repeat = { .fn = commit_repeated, .arg = c },
+		.flushed = UINT64_MAX,
 	};
+	ddio_list_init(&c->again);
 	ddio_list_init(&c->waiting);
 	ddio_list_init(&c->running);
 }
 
 void committer_commit(struct committer *c, struct commit *commit)
 {
+	bool same = commit && commit_same(c);
+
+	if (same && c->active) {
+		ddio_list_add(&commit->link, &c->running);
+		return;
+	}
+	if (same) {
+		commit_repeat(c, commit);
+		return;
+	}
 	if (commit)
 		ddio_list_add(&commit->link, &c->waiting);
 	if (!c->active)

@@ -345,7 +345,7 @@ static void write_done(struct cache_io *io, int status)
 	if (status)
 		io_fail(req, status, "writing");
 	else
-		server_reply(req, NULL, 0);
+		obj_wrote(req);
 }
 
 int serve_obj_write(struct server_request *req, const void *payload)

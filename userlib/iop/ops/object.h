@@ -27,6 +27,9 @@ void obj_fail_disk(struct server_request *req);
 /* Commits, replies, and ends the request. */
 void obj_commit(struct server_request *req);
 
+/* object_sync.c: bytes of the request's object have been written to the cache.  Replies, and ends the request. */
+void obj_wrote(struct server_request *req);
+
 /*
  * object_quiet.c: changing where blocks lie, beside readers, writers and collectives.
  */

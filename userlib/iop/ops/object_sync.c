@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Makes data durable, or drops it from the cache: of one file or of all, on every disk of a reactor. */
+/*
+ * Makes data durable, or drops it from the cache: of one file or of all, on every disk of a reactor.
+ *
+ * An object that was synced each time after as many writes as the times before (a data base's log, mostly after one) is expected
+ * to be so again: the last of these writes has the disk begin before its client hears of it.  Nobody is told how that ends;
+ * whoever syncs then finds it done, or under way, or does it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/ns/ns.h"
 #include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
 #include "iop/ops/object.h"
+
+/* So many times in succession must there have been as many writes before a sync as before the one before it. */
+#define HABIT_TIMES 2
 
 /**
  * struct sync_part - one disk's part of a request
@@ -111,6 +120,13 @@ static void sync_nothing(struct server_request *req, struct sync_part *part)
 	sync_commit(part);
 }
 
+static void habit_note(struct object_habit *h)
+{
+	h->times = h->writes == h->usual ? h->times + (h->times < HABIT_TIMES) : 0;
+	h->usual = h->writes;
+	h->writes = 0;
+}
+
 static void sync_disk(struct server_request *req, struct iop_disk *disk, struct sync_part *part)
 {
 	int err;
@@ -125,6 +141,8 @@ static void sync_disk(struct server_request *req, struct iop_disk *disk, struct 
 	if (err)
 		return;
 	req->pending++;
+	if (part->object && req->msg.opcode == DDIO_OP_OBJ_SYNC)
+		habit_note(object_habit(part->object));
 	part->flush.obj = part->object;
 	part->flush.drop = req->msg.opcode == DDIO_OP_DROP_CACHE;
 	part->flush.done = sync_flushed;
@@ -190,4 +208,40 @@ int serve_drop_cache(struct server_request *req, const void *payload)
 	sync_disks(req);
 	sync_one_less(req);
 	return 0;
+}
+
+static void expected_committed(struct commit *commit, int err)
+{
+	(void)err; /* who syncs is told: the disk stops, or the records are still to be committed */
+	server_request_end(commit->arg);
+}
+
+static void expected_flushed(struct cache_flush *flush, int status)
+{
+	struct server_request *req = flush->arg;
+
+	(void)status;
+	store_commit(req->disk->store, &req->commit);
+}
+
+static bool sync_expected(const struct server_request *req)
+{
+	struct object_habit *h = object_habit(req->object);
+
+	return ++h->writes == h->usual && h->times >= HABIT_TIMES && !req->reactor->stopping;
+}
+
+void obj_wrote(struct server_request *req)
+{
+	if (!req->client || !sync_expected(req)) {
+		server_reply(req, NULL, 0);
+		return;
+	}
+	req->changes = false;
+	req->flush.obj = req->object;
+	req->flush.done = expected_flushed;
+	req->commit.done = expected_committed;
+	/* The disk is at work while the client hears of the write. */
+	cache_flush(req->disk->cache, &req->flush);
+	server_reply_early(req);
 }

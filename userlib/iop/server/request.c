@@ -135,6 +135,12 @@ static void reply_sent(struct server_request *req, int err)
 		client_end(req->client, strerror(-err));
 }
 
+void server_reply_early(struct server_request *req)
+{
+	if (req->client)
+		reply_sent(req, ddio_conn_reply(req->client->conn, &req->msg, DDIO_ST_OK, NULL, 0));
+}
+
 void server_reply(struct server_request *req, const void *fixed, size_t len)
 {
 	if (req->client)

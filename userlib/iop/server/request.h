@@ -63,6 +63,8 @@ int server_request_buf(struct server_request *req, size_t len);
 void server_request_end(struct server_request *req);
 /* Replies, and ends the request. */
 void server_reply(struct server_request *req, const void *fixed, size_t len);
+/* Replies, and does not end the request. */
+void server_reply_early(struct server_request *req);
 /* Replies with the request's buffer as bulk, and ends the request. */
 void server_reply_data(struct server_request *req, const void *fixed, size_t len);
 /* Replies with an error, and ends the request.  Texts need not name the node: the client knows it. */

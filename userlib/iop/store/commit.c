@@ -115,6 +115,13 @@ static bool store_early(void *ctx)
 	return batch_empty(&store->sealed) && !store->sealed_lost && store->sums.sealed.doubt;
 }
 
+static bool store_same(void *ctx)
+{
+	const struct store *store = ctx;
+
+	return batch_empty(&store->open) && !store->lost && !sums_due(&store->sums);
+}
+
 static size_t part_end(const struct store_batch *batch)
 {
 	return batch->nchanges - batch->applied > PART_CHANGES ? batch->applied + PART_CHANGES
@@ -251,6 +258,7 @@ static void store_ended(void *ctx, int err)
 const struct committer_ops store_committer_ops = {
 	.seal = store_seal,
 	.early = store_early,
+	.same = store_same,
 	.apply = store_apply,
 	.parts = store_parts,
 	.ended = store_ended,
@@ -261,7 +269,8 @@ const struct committer_ops store_committer_ops = {
  * @store: the store
  * @commit: the caller's memory, until its @done
  *
- * Flushes the disk even if no record has changed: blocks may have been overwritten.
+ * Flushes the disk even if no record has changed: blocks may have been overwritten.  But if nothing was written either since
+ * the last flush began, that one's commit will do.
  */
 void store_commit(struct store *store, struct commit *commit)
 {

@@ -310,6 +310,11 @@ const struct ddio_file_ref *object_file(const struct object *obj)
 	return &obj->ref;
 }
 
+struct object_habit *object_habit(struct object *obj)
+{
+	return &obj->habit;
+}
+
 uint64_t object_blocks(const struct object *obj)
 {
 	return obj->map.blocks;

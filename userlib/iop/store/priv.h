@@ -99,6 +99,7 @@ struct object {
 	uint32_t refs;
 	uint64_t seq;
 	bool recorded, removed, idle, refused, damaged;
+	struct object_habit habit;
 	struct extent_map map, fresh;
 	struct ranges unwritten, reserved;
 	struct ddio_hash_node node;

@@ -111,6 +111,14 @@ int store_ref(struct store *store, uint64_t id, struct ddio_file_ref *ref);
 void object_ref(struct object *obj);
 void object_put(struct object *obj);
 const struct ddio_file_ref *object_file(const struct object *obj);
+/**
+ * struct object_habit - for whoever writes and syncs an object, while it is in memory
+ * @writes: since the last sync; @usual: how many there were before that one; @times: how often in succession as many
+ */
+struct object_habit {
+	uint32_t writes, usual, times;
+};
+struct object_habit *object_habit(struct object *obj);
 
 /**
  * object_lookup - find the place of a block

@@ -459,19 +459,156 @@ static void test_failed_flush(void)
 	ut_store_end(&t);
 }
 
+/**
+ * struct overwrite - a write past the store
+ */
+struct overwrite {
+	struct ddio_disk_req req;
+	struct ut_store *t;
+	struct ddio_gate gate;
+	uint8_t *buf;
+};
+
+static void overwrite_done(struct ddio_disk_req *req)
+{
+	struct overwrite *w = req->arg;
+
+	CU_ASSERT_EQUAL(req->status, 0);
+	ddio_gate_open(w->t->env, &w->gate);
+}
+
+/* Writes 4096 bytes at the disk's end, and waits. */
+static void overwrite(struct ut_store *t)
+{
+	struct overwrite w = { .t = t, .buf = ddio_env_alloc(t->env, 4096) };
+
+	memset(w.buf, 1, 4096);
+	ddio_gate_init(&w.gate);
+	w.req = (struct ddio_disk_req){ .op = DDIO_DISK_WRITE,
+					.offset = ddio_disk_info(t->disk)->size - 4096,
+					.len = 4096,
+					.buf = w.buf,
+					.done = overwrite_done,
+					.arg = &w };
+	ddio_disk_submit(t->disk, &w.req);
+	ddio_disk_commit(t->disk);
+	CU_ASSERT_EQUAL(ddio_gate_wait(t->env, &w.gate, 0), 0);
+	ddio_env_free(t->env, w.buf, 4096);
+}
+
+static uint64_t flushes(const struct ut_store *t)
+{
+	struct ddio_disk_stats stats;
+
+	ddio_disk_stats(t->disk, &stats);
+	return stats.flushes;
+}
+
 /* Blocks may have been written again in place: a commit flushes even if no record has changed. */
 static void test_always_flushed(void)
 {
-	struct ddio_disk_stats stats;
 	struct ut_store t;
 	int i;
 
 	ut_store_begin(&t, 16 * MIB);
 	for (i = 1; i <= 3; i++) {
+		overwrite(&t);
 		CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-		ddio_disk_stats(t.disk, &stats);
-		CU_ASSERT_EQUAL(stats.flushes, i);
+		CU_ASSERT_EQUAL(flushes(&t), i);
 	}
+	ut_store_end(&t);
+}
+
+/* The first commit flushes in any case; what came before the start may not be on the disk. */
+static void test_same_commit(void)
+{
+	struct ut_commit c[3];
+	struct ut_store t;
+	int i;
+
+	ut_store_begin(&t, 16 * MIB);
+	for (i = 0; i < 3; i++) {
+		ut_commit_init(&c[i], t.env);
+		store_commit(t.store, &c[i].commit);
+	}
+	for (i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(ut_commit_wait(&c[i]), 0);
+		CU_ASSERT_TRUE(ddio_gate_is_open(&c[2].gate));
+	}
+	CU_ASSERT_EQUAL(flushes(&t), 1);
+	/* Nothing since: nothing to do.  It is told by the loop all the same. */
+	for (i = 0; i < 3; i++) {
+		ut_commit_init(&c[i], t.env);
+		store_commit(t.store, &c[i].commit);
+		CU_ASSERT_FALSE(ddio_gate_is_open(&c[i].gate));
+	}
+	for (i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(ut_commit_wait(&c[i]), 0);
+	CU_ASSERT_EQUAL(flushes(&t), 1);
+	ut_store_end(&t);
+}
+
+/* What was written, or changed, while a commit is under way needs one of its own. */
+static void test_not_the_same_commit(void)
+{
+	struct ut_commit c[2];
+	struct object *obj;
+	struct ut_store t;
+	uint64_t before;
+	int i;
+
+	ut_store_begin(&t, 16 * MIB);
+	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
+	CU_ASSERT_EQUAL(ut_fill(obj, 0, 1), 0);
+	for (i = 0; i < 2; i++) {
+		overwrite(&t);
+		before = flushes(&t);
+		ut_commit_init(&c[0], t.env);
+		ut_commit_init(&c[1], t.env);
+		store_commit(t.store, &c[0].commit);
+		if (i) {
+			CU_ASSERT_EQUAL(ut_fill(obj, 1, 1), 0);
+		} else {
+			overwrite(&t);
+		}
+		store_commit(t.store, &c[1].commit);
+		CU_ASSERT_EQUAL(ut_commit_wait(&c[0]), 0);
+		CU_ASSERT_EQUAL(ut_commit_wait(&c[1]), 0);
+		CU_ASSERT_EQUAL(flushes(&t), before + 2);
+	}
+	object_put(obj);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	obj = ut_object(&t, 1, BS, CONTIGUOUS, false);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(obj);
+	CU_ASSERT_EQUAL(object_blocks(obj), 2);
+	object_put(obj);
+	ut_store_end(&t);
+}
+
+/* A commit of records alone does not flush, so it is none for the one that has written. */
+static void test_early_is_not_the_same(void)
+{
+	struct ut_commit c;
+	struct object *obj;
+	struct ut_store t;
+	uint8_t data[BS] = { 1 };
+
+	ut_store_begin(&t, 16 * MIB);
+	obj = ut_object(&t, 1, BS, CONTIGUOUS, true);
+	CU_ASSERT_EQUAL(object_alloc(obj, 0, 1), 0);
+	CU_ASSERT_EQUAL(object_write_begin(obj, 0), 0);
+	object_write_end(obj, 0, true, data);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	overwrite(&t);
+	CU_ASSERT_EQUAL(object_write_begin(obj, 0), 1);
+	ut_commit_init(&c, t.env);
+	c.commit.early = true;
+	store_commit(t.store, &c.commit);
+	CU_ASSERT_EQUAL(ut_commit_wait(&c), 0);
+	CU_ASSERT_EQUAL(flushes(&t), 1);
+	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
+	CU_ASSERT_EQUAL(flushes(&t), 2);
+	object_put(obj);
 	ut_store_end(&t);
 }
 
@@ -636,6 +773,9 @@ static const struct ut_case commits[] = {
 	{ "group commit", test_group_commit },
 	{ "failed flush", test_failed_flush },
 	{ "always flushed", test_always_flushed },
+	{ "the same commit", test_same_commit },
+	{ "not the same commit", test_not_the_same_commit },
+	{ "an early commit is not the same", test_early_is_not_the_same },
 	{ "failed transaction", test_failed_transaction },
 	{ "in parts, where there is no room", test_parts },
 	{ "records join", test_records_join },
