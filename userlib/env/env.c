@@ -9,6 +9,8 @@
 #include "env/arena.h"
 #include "env/env_ops.h"
 
+#define AWAITED_NS 1000000
+
 uint64_t ddio_env_now(struct ddio_env *env)
 {
 	return env->ops->now(env);
@@ -50,6 +52,11 @@ void ddio_env_post_later(struct ddio_env *env, struct ddio_post *post)
 void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload)
 {
 	env->ops->offload(env, offload);
+}
+
+void ddio_env_await(struct ddio_env *env)
+{
+	env->awaited = ddio_env_now(env) + AWAITED_NS;
 }
 
 int ddio_env_flush_file(struct ddio_env *env, int fd)

@@ -92,6 +92,12 @@ void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload);
  */
 int ddio_env_flush_file(struct ddio_env *env, int fd);
 
+/*
+ * What comes next is awaited by somebody, and comes mostly within a millisecond, the flush of a disk for instance: for so long a
+ * reactor that has nothing to do looks for events for longer before it sleeps.  On the reactor.
+ */
+void ddio_env_await(struct ddio_env *env);
+
 /**
  * struct ddio_gate - how an application's call waits for a reactor
  * In the real world the caller is another thread, which sleeps; in a

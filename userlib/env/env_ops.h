@@ -66,6 +66,7 @@ struct ddio_env {
 		void *buf;
 		size_t len;
 	} spare[ENV_SPARES];
+	uint64_t awaited;  /* see ddio_env_await() */
 	struct env_lines { /* see lines.h */
 		uint64_t since, left_out, told;
 		uint32_t n;

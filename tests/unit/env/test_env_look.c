@@ -2,6 +2,7 @@
 /* When the loop looks for the next event before it sleeps: sched_yield() is ours here, and counts that. */
 #include <sched.h>
 #include <time.h>
+#include "env/real/priv.h"
 #include "tests/unit/env/env_help.h"
 
 enum { RINGS_MAX = 200000 };
@@ -84,8 +85,29 @@ static void test_look(void)
 	ddio_real_free(look.env);
 }
 
+/* As long as something is awaited it looks for longer, unless it is told to look for longer still. */
+static void test_awaited(void)
+{
+	struct ddio_env *env = env_new();
+	uint64_t before = ddio_env_now(env);
+	struct real real = { .env = { .awaited = 10 } };
+
+	ddio_env_await(env);
+	CU_ASSERT(env->awaited >= before + MS);
+	CU_ASSERT(env->awaited <= ddio_env_now(env) + MS);
+	ddio_real_free(env);
+	CU_ASSERT_EQUAL(real_look_time(&real, 9), REAL_AWAIT_NS);
+	CU_ASSERT_EQUAL(real_look_time(&real, 10), REAL_LOOK_NS);
+	real.opts.look_ns = 50000;
+	CU_ASSERT_EQUAL(real_look_time(&real, 9), REAL_AWAIT_NS);
+	CU_ASSERT_EQUAL(real_look_time(&real, 10), 50000);
+	real.opts.look_ns = SECOND;
+	CU_ASSERT_EQUAL(real_look_time(&real, 9), SECOND);
+}
+
 static const struct ut_case cases[] = {
 	{ "no look while others compute", test_look },
+	{ "something is awaited", test_awaited },
 	{ NULL, NULL },
 };
 

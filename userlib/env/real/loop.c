@@ -209,6 +209,13 @@ static void real_woken(struct watch *watch, uint32_t events)
  * The loop
  */
 
+uint64_t real_look_time(const struct real *real, uint64_t now)
+{
+	uint64_t time = real->opts.look_ns ? real->opts.look_ns : REAL_LOOK_NS;
+
+	return now < real->env.awaited && time < REAL_AWAIT_NS ? REAL_AWAIT_NS : time;
+}
+
 /*
  * To sleep and be woken costs more than most requests do.  So after a short wait the loop polls for the
  * next event for a moment before it sleeps, and yields the processor to other threads meanwhile.  But where
@@ -216,7 +223,7 @@ static void real_woken(struct watch *watch, uint32_t events)
  */
 static int real_look(struct real *real, uint64_t now)
 {
-	uint64_t until = now + (real->opts.look_ns ? real->opts.look_ns : REAL_LOOK_NS), then;
+	uint64_t until = now + real_look_time(real, now), then;
 	int n = 0;
 
 	while (!n && now < until && !atomic_load(&real->posts) && !atomic_load(&real->stop) &&

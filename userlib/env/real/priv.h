@@ -20,6 +20,8 @@ struct real;
 /* After a wait shorter than the first, the loop polls for the second before it sleeps, unless its options say otherwise. */
 #define REAL_SHORT_NS 1000000
 #define REAL_LOOK_NS 20000
+/* ... or for this, as long as something is awaited. */
+#define REAL_AWAIT_NS 150000
 /* A loop that gets its processor back only so long after it yielded it looks for no events for the second. */
 #define REAL_LOST_NS 1000000
 #define REAL_CROWDED_NS 300000000
@@ -168,6 +170,8 @@ uint64_t real_wall(struct ddio_env *env);
 int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns);
 void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer);
 void real_post(struct ddio_env *env, struct ddio_post *post);
+/* Returns for how long the loop looks for events before it sleeps. */
+uint64_t real_look_time(const struct real *real, uint64_t now);
 void real_post_later(struct ddio_env *env, struct ddio_post *post);
 /* Ends the sleep of whoever runs the loop.  Return: false if nobody sleeps in it. */
 bool real_rouse(struct real *real);

@@ -185,6 +185,7 @@ int serve_obj_sync(struct server_request *req, const void *payload)
 
 	if (!sync_begin(req, payload, &ret))
 		return ret;
+	ddio_env_await(reactor->env);
 	sync_disks(req);
 	if (reactor->iop->ns && !reactor->index) {
 		req->pending++;
@@ -241,6 +242,7 @@ void obj_wrote(struct server_request *req)
 	req->flush.obj = req->object;
 	req->flush.done = expected_flushed;
 	req->commit.done = expected_committed;
+	ddio_env_await(req->reactor->env);
 	/* The disk is at work while the client hears of the write. */
 	cache_flush(req->disk->cache, &req->flush);
 	server_reply_early(req);

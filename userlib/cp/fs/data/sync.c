@@ -253,6 +253,7 @@ static void sync_disks(struct sync_job *sj)
 	memcpy(sj->holder, inode->holder, inode->rec.ndisks * sizeof(*sj->holder));
 	memset(inode->holder, 0, inode->rec.ndisks * sizeof(*sj->holder));
 	s->mark++;
+	ddio_env_await(inode->r->env);
 	for (i = 0; i < inode->rec.ndisks; i++) {
 		if (!sj->holder[i] || !reactor_first(s, inode->rec.disks[i]))
 			continue;
@@ -287,7 +288,7 @@ static void habit_note(struct fsc_habit *h)
 	h->writes = 0;
 }
 
-bool fsc_sync_expect(struct fsc_inode *inode)
+struct sync_job *fsc_sync_expect(struct fsc_inode *inode)
 {
 	struct fsc_habit *h = &inode->habit;
 	struct sync_job *sj;
@@ -295,15 +296,20 @@ bool fsc_sync_expect(struct fsc_inode *inode)
 	/* Only the table's reactor can keep the inode. */
 	if (++h->writes != h->usual || h->times < HABIT_TIMES || inode->syncing ||
 	    inode->r != &inode->fs->reactor[0])
-		return false;
+		return NULL;
 	sj = fsc_job_new_quiet(inode->fs, sizeof(*sj));
 	if (!sj)
-		return false;
+		return NULL;
 	inode->refs++;
+	inode->syncing = true;
 	sj->inode = inode;
 	sj->left = 1;
+	return sj;
+}
+
+void fsc_sync_expected(struct sync_job *sj)
+{
 	sync_disks(sj);
-	return true;
 }
 
 static void sync_run(struct fsc_job *job)

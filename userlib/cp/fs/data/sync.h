@@ -9,7 +9,10 @@
 
 #include "cp/fs/inode/inode.h"
 
-/* A write to the inode is about to be answered.  On its reactor, where the inode is open.  Returns true if a sync has been begun. */
-bool fsc_sync_expect(struct fsc_inode *inode);
+struct sync_job;
+
+/* A write to the inode is about to be answered.  On its reactor, where the inode is open.  Returns NULL, or a sync to be begun now. */
+struct sync_job *fsc_sync_expect(struct fsc_inode *inode);
+void fsc_sync_expected(struct sync_job *sj);
 
 #endif /* DDIO_CP_FS_SYNC_H */

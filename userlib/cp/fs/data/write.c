@@ -82,24 +82,17 @@ static void lease_leave(struct write_job *wj)
 	fsc_lease_over(wj->inode);
 }
 
-static void write_over(struct fsc_job *job)
-{
-	struct write_job *wj = ddio_container_of(job, struct write_job, job);
-	struct ddio_fs_reply reply = { .value = wj->error.err ? 0 : wj->len };
-
-	fsc_job_end(&wj->job, &wj->error, &reply);
-}
-
 static void write_end(struct write_job *wj)
 {
-	bool written = wj->len && !wj->error.err;
+	struct ddio_fs_reply reply = { .value = wj->error.err ? 0 : wj->len };
+	struct sync_job *expected;
 
 	lease_leave(wj);
-	/* What the disks are asked leaves before the caller hears of the write, and takes this processor for its next step. */
-	if (written && fsc_sync_expect(wj->inode))
-		fsc_job_post(&wj->job, wj->inode->r, write_over);
-	else
-		write_over(&wj->job);
+	expected = reply.value ? fsc_sync_expect(wj->inode) : NULL;
+	/* The nodes expect it as well: their disks are at work while the caller hears of the write. */
+	fsc_job_end(&wj->job, &wj->error, &reply);
+	if (expected)
+		fsc_sync_expected(expected);
 }
 
 static void write_move(struct write_job *wj, uint64_t at);
