@@ -6,16 +6,24 @@
  * all free slots and hands them over in one call.  A flush is a fence: it starts
  * when all before it have ended, and later requests start after it has ended, so
  * that it covers exactly what was submitted before it.
+ *
+ * A write that a flush will follow (durable), and that begins while nothing else is under way and nothing waits for a flush, is
+ * done with RWF_DSYNC.  The flush then has nothing to do, and ends at once.  If such a write fails, it may be the flush
+ * in it that did.  That concerns nothing but its own bytes, which its user still has, unless others were written beside
+ * it: then the next flush fails, as one that has lost something.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <libaio.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include "env/disk/priv.h"
 
@@ -45,6 +53,10 @@ struct aio_options {
  * @events: room for the completions of one io_getevents()
  * @n_free: see @free
  * @fence: a flush is in its slot, alone
+ * @may: writes can be durable
+ * @loose: something was written that may not be on stable storage
+ * @durable: the write that is under way with RWF_DSYNC, or NULL; @beside: others have begun since
+ * @lost: 0, or the error of one beside which others were written
  */
 struct aio_disk {
 	struct ddio_disk base;
@@ -59,7 +71,9 @@ struct aio_disk {
 	struct iocb **batch;
 	struct io_event *events;
 	unsigned int n_free;
-	bool fence;
+	bool fence, may, loose, beside;
+	struct ddio_disk_req *durable;
+	int lost;
 };
 
 static const struct ddio_opt aio_options[] = {
@@ -95,6 +109,36 @@ static void aio_end_later(struct aio_disk *a, struct ddio_disk_req *req, int sta
 	disk_kick(&a->base);
 }
 
+/* The request has its slot already. */
+static bool aio_may_be_durable(const struct aio_disk *a, const struct ddio_disk_req *req)
+{
+	return req->durable && a->may && !a->loose && a->n_free == a->opts.depth - 1;
+}
+
+static void aio_write_begins(struct aio_disk *a, struct iocb *iocb, struct ddio_disk_req *req)
+{
+	if (aio_may_be_durable(a, req)) {
+		iocb->aio_rw_flags = RWF_DSYNC;
+		a->durable = req;
+		a->beside = false;
+	} else {
+		a->loose = true;
+		a->beside = true;
+	}
+}
+
+static void aio_write_ends(struct aio_disk *a, struct ddio_disk_req *req, long res)
+{
+	if (req != a->durable)
+		return;
+	a->durable = NULL;
+	if (res >= 0)
+		return;
+	a->loose = true;
+	if (a->beside)
+		a->lost = (int)res;
+}
+
 static void aio_prepare(struct aio_disk *a, struct iocb *iocb, struct ddio_disk_req *req)
 {
 	uint64_t moved = req->priv[PRIV_MOVED];
@@ -106,6 +150,8 @@ static void aio_prepare(struct aio_disk *a, struct iocb *iocb, struct ddio_disk_
 		io_prep_pwrite(iocb, a->fd, buf, req->len - moved, req->offset + moved);
 	else
 		io_prep_pread(iocb, a->fd, buf, req->len - moved, req->offset + moved);
+	if (req->op == DDIO_DISK_WRITE)
+		aio_write_begins(a, iocb, req);
 	io_set_eventfd(iocb, a->watcher.fd);
 	iocb->data = req;
 }
@@ -121,8 +167,12 @@ static long aio_fill(struct aio_disk *a)
 		req = ddio_list_first(&a->waiting, struct ddio_disk_req, link);
 		if (req->op == DDIO_DISK_FLUSH && a->n_free < a->opts.depth)
 			break;
-		a->fence = req->op == DDIO_DISK_FLUSH;
 		ddio_list_del(&req->link);
+		if (req->op == DDIO_DISK_FLUSH && (!a->loose || a->lost)) {
+			aio_end_later(a, req, a->lost);
+			continue;
+		}
+		a->fence = req->op == DDIO_DISK_FLUSH;
 		iocb = a->free[--a->n_free];
 		aio_prepare(a, iocb, req);
 		a->batch[n++] = iocb;
@@ -137,6 +187,8 @@ static void aio_unfill(struct aio_disk *a, struct iocb **batch, long n)
 
 	while (n--) {
 		req = batch[n]->data;
+		if (req == a->durable)
+			a->durable = NULL;
 		a->free[a->n_free++] = batch[n];
 		ddio_list_push(&req->link, &a->waiting);
 	}
@@ -162,6 +214,13 @@ static void aio_start(struct aio_disk *a)
 			aio_unfill(a, &a->batch[i], n - i);
 			if (a->n_free == a->opts.depth)
 				disk_kick(&a->base);
+			return;
+		}
+		/* The kernel may not know RWF_DSYNC: if anything else is wrong, the plain write will tell. */
+		if (a->batch[i]->data == a->durable) {
+			a->may = false;
+			aio_unfill(a, &a->batch[i], n - i);
+			disk_kick(&a->base);
 			return;
 		}
 		/* The first one is at fault; the kernel has not looked at those after it. */
@@ -214,8 +273,11 @@ static bool aio_event(struct aio_disk *a, const struct io_event *ev)
 	long res = (long)ev->res;
 
 	a->free[a->n_free++] = ev->obj;
-	if (req->op == DDIO_DISK_FLUSH)
+	if (req->op == DDIO_DISK_FLUSH) {
 		a->fence = false;
+		a->loose = res < 0;
+	}
+	aio_write_ends(a, req, res);
 	req->priv[PRIV_STATUS] = res < 0 ? res : 0;
 	if (res < 0 || req->op == DDIO_DISK_FLUSH)
 		return true;
@@ -285,6 +347,14 @@ static uint32_t aio_direct_unit(int fd, uint32_t *align)
 	return unit <= AIO_SECTOR_MAX ? unit : 0;
 }
 
+/* Of file systems that are not known to, some take RWF_DSYNC and keep nothing. */
+static bool aio_file_durable(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && (fs.f_type == EXT4_SUPER_MAGIC || fs.f_type == XFS_SUPER_MAGIC);
+}
+
 static int aio_geometry(struct aio_disk *a, bool direct)
 {
 	struct ddio_disk_info *info = &a->base.info;
@@ -295,6 +365,9 @@ static int aio_geometry(struct aio_disk *a, bool direct)
 	info->align = 1;
 	if (fstat(a->fd, &st))
 		return -errno;
+	/* Through the page cache such a write would be done before io_submit() returns. */
+	a->may = direct && (S_ISBLK(st.st_mode) || aio_file_durable(a->fd));
+	a->loose = true;
 	if (S_ISBLK(st.st_mode)) {
 		if (ioctl(a->fd, BLKSSZGET, &sector))
 			return -errno;
@@ -400,6 +473,7 @@ static int aio_rw_sync(struct ddio_disk *disk, const struct ddio_disk_req *req)
 
 	if (req->op == DDIO_DISK_FLUSH)
 		return fdatasync(a->fd) ? -errno : 0;
+	a->loose |= req->op == DDIO_DISK_WRITE;
 	return disk_file_rw(a->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len, req->offset);
 }
 

@@ -20,6 +20,7 @@ enum ddio_disk_op { DDIO_DISK_READ, DDIO_DISK_WRITE, DDIO_DISK_FLUSH };
  * @offset: byte on the disk, a multiple of the sector size
  * @len: bytes, a multiple of the sector size; 0 for a flush
  * @buf: aligned to info.align
+ * @durable: a write that a flush will follow at once: the engine may put it on stable storage by itself, if that is faster
  * @done: called from the loop, exactly once, never inside ddio_disk_submit()
  * @arg: the caller's
  * @status: at @done: 0 or a negative errno
@@ -31,6 +32,7 @@ struct ddio_disk_req {
 	uint64_t offset;
 	uint64_t len;
 	void *buf;
+	bool durable;
 	void (*done)(struct ddio_disk_req *req);
 	void *arg;
 	int status;

@@ -170,7 +170,7 @@ uint64_t real_wall(struct ddio_env *env);
 int real_timer_arm(struct ddio_env *env, struct ddio_timer *timer, uint64_t when_ns);
 void real_timer_cancel(struct ddio_env *env, struct ddio_timer *timer);
 void real_post(struct ddio_env *env, struct ddio_post *post);
-/* Returns for how long the loop looks for events before it sleeps. */
+/* Returns how long the loop is to look for events before it sleeps. */
 uint64_t real_look_time(const struct real *real, uint64_t now);
 void real_post_later(struct ddio_env *env, struct ddio_post *post);
 /* Ends the sleep of whoever runs the loop.  Return: false if nobody sleeps in it. */

@@ -116,6 +116,9 @@ static void entry_submit(struct cache *c, struct cache_entry *e, enum ddio_disk_
 	e->req.offset = start;
 	e->req.len = len;
 	e->req.buf = buf;
+	e->req.durable = op == DDIO_DISK_WRITE && e->alone;
+	if (op == DDIO_DISK_WRITE)
+		e->alone = false;
 	e->req.later = e->state == ENTRY_READING && e->run;
 	e->req.done = entry_done;
 	c->inflight++;

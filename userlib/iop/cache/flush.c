@@ -20,9 +20,13 @@ static void flush_object(struct cache *c, struct cache_flush *flush)
 		c->looked++;
 		flush->pending += cache_flush_concerns(flush, e);
 	}
-	ddio_list_for_each_entry_safe(e, tmp, &of->unsettled, of_unsettled)
-		if (cache_flush_concerns(flush, e))
-			cache_disk_write(c, e);
+	ddio_list_for_each_entry_safe(e, tmp, &of->unsettled, of_unsettled) {
+		if (!cache_flush_concerns(flush, e))
+			continue;
+		/* @flush itself is pending, too. */
+		e->alone = flush->pending == 2 && !flush->drop && e->dirty;
+		cache_disk_write(c, e);
+	}
 	cache_object_put(c, of);
 }
 

@@ -73,6 +73,7 @@ struct cache_object {
  * @running: being run
  * @write_back: to be written as soon as possible
  * @failed: the last write back failed
+ * @alone: it is written because somebody syncs its object, and is the only block of that
  * @prefetched: read ahead and not used since; @run: number of its run, 0: of none
  */
 struct cache_entry {
@@ -93,7 +94,7 @@ struct cache_entry {
 	uint32_t from, to;
 	uint64_t epoch;
 	int err;
-	bool running, dirty, stale, write_back, failed, prefetched;
+	bool running, dirty, stale, write_back, failed, prefetched, alone;
 	uint64_t run;
 	struct block_lock *lock;
 	struct queue_req req;

@@ -79,6 +79,7 @@ static void queue_submit(struct queue_req *req)
 		.offset = req->offset + req->moved,
 		.len = len,
 		.buf = req->op == DDIO_DISK_FLUSH ? NULL : (uint8_t *)req->buf + req->moved,
+		.durable = req->durable,
 		.done = queue_done,
 		.arg = req,
 	};

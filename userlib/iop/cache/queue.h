@@ -11,7 +11,7 @@
 
 /**
  * struct queue_req - one request; the caller owns the memory until @done
- * @op, @offset, @len, @buf: as in struct ddio_disk_req, of any length
+ * @op, @offset, @len, @buf, @durable: as in struct ddio_disk_req, of any length
  * @later: wait for the next sweep even if this one has yet to pass: reading ahead must not keep the arm
  *	in one place forever
  * @done: from the loop; 0 or -errno
@@ -22,7 +22,7 @@ struct queue_req {
 	uint64_t offset;
 	uint64_t len;
 	void *buf;
-	bool later;
+	bool later, durable;
 	void (*done)(struct queue_req *req, int status);
 	struct queue *queue;
 	uint64_t seq;

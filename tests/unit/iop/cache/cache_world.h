@@ -20,6 +20,7 @@
 struct world_log {
 	enum ddio_disk_op op;
 	uint64_t offset, len;
+	bool durable;
 };
 
 /**
@@ -311,7 +312,8 @@ static void world_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 		req->priv[0] = (uintptr_t)copy;
 	}
 	if (w->nlog < WORLD_LOG)
-		w->log[w->nlog++] = (struct world_log){ req->op, req->offset, req->len };
+		w->log[w->nlog++] =
+			(struct world_log){ req->op, req->offset, req->len, req->durable };
 }
 
 static const struct ddio_disk_engine world_engine = {

@@ -571,6 +571,44 @@ static void a_large_block_is_written_back_in_part(void)
 	free(obj);
 }
 
+static void flushed(struct cache_world *w, struct object *obj, bool drop, bool durable)
+{
+	uint32_t at = w->nlog, writes = 0;
+
+	CU_ASSERT_EQUAL(world_flush(w, obj, drop), 0);
+	for (; at < w->nlog; at++) {
+		bool write = w->log[at].op == DDIO_DISK_WRITE;
+
+		/* The rest of a block may be read first. */
+		CU_ASSERT_EQUAL(w->log[at].durable, write && durable);
+		writes += write;
+	}
+	CU_ASSERT(writes > 0);
+}
+
+/* The only block of an object that is synced is to be durable when it is written; of several, a flush makes them so. */
+static void a_block_alone_is_durable(void)
+{
+	struct cache_world *w = world_blocks(8);
+	struct object *obj = world_object(1, BS), *other = world_object(2, BS);
+	uint8_t buf[100] = { 9 };
+
+	world_fill(w, obj, 2);
+	world_fill(w, other, 1);
+	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, sizeof(buf)), 0);
+	CU_ASSERT_EQUAL(world_write(w, other, 0, buf, sizeof(buf)), 0);
+	flushed(w, obj, false, true);
+	flushed(w, NULL, false, false);
+	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, sizeof(buf)), 0);
+	CU_ASSERT_EQUAL(world_write(w, obj, BS, buf, sizeof(buf)), 0);
+	flushed(w, obj, false, false);
+	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, sizeof(buf)), 0);
+	flushed(w, obj, true, false);
+	world_free(w);
+	free(obj);
+	free(other);
+}
+
 /* What a request about one object looks at are its blocks, and not those of others, however many there are. */
 static void one_object_among_others(void)
 {
@@ -635,6 +673,7 @@ static const struct ut_case cases[] = {
 	{ "depth", the_disk_gets_as_many_as_it_takes },
 	{ "long blocks in parts", a_long_block_goes_in_parts_the_disk_takes },
 	{ "a large block in part", a_large_block_is_written_back_in_part },
+	{ "a block alone is durable", a_block_alone_is_durable },
 	{ "one object among others", one_object_among_others },
 	{ NULL, NULL },
 };
