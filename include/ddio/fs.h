@@ -528,6 +528,19 @@ void ddio_fs_read(struct ddio_fs_file *file, void *buf, size_t len, uint64_t off
 		  ddio_fs_done done, void *arg);
 
 /**
+ * ddio_fs_read_near - reads what a node on this machine has in its memory
+ * @file: the open file
+ * @buf: where to; its contents are undefined if nothing is read
+ * @len: bytes
+ * @offset: first byte of the file
+ *
+ * Asks nobody and waits for nothing.  With the configuration's "share = no" nothing is read in this way.
+ *
+ * Return: @len, or 0: ddio_fs_read() has to be used.
+ */
+size_t ddio_fs_read_near(struct ddio_fs_file *file, void *buf, size_t len, uint64_t offset);
+
+/**
  * ddio_fs_write - writes to a file
  * @file: the open file
  * @buf: where from; the library's until @done is called

@@ -196,6 +196,7 @@ static const struct carried carried[] = { { DDIO_OP_HELLO, "hello", NULL },
 					    NULL }, /* after past.h */
 					  { DDIO_OP_COLL_READY, "coll_step", NULL },
 					  { DDIO_OP_COLL_GO, "coll_join", NULL },
+					  { DDIO_OP_SHOW, "show", NULL },
 					  { DDIO_OP_SHARE, "share", NULL },
 					  { DDIO_OP_SHARE_TAKEN, "share_taken", NULL },
 					  { DDIO_OP_COLL_SLOTS, "coll_slots", NULL },

@@ -386,6 +386,13 @@ static inline void gen_share_taken(struct rnd *r, struct ddio_msg_share_taken *x
 	x->writing = (uint32_t)rnd_below(r, 2);
 }
 
+static inline void gen_show(struct rnd *r, struct ddio_msg_show *x)
+{
+	rnd_bytes(r, x->token, sizeof(x->token));
+	x->disk = (uint32_t)rnd_u64(r);
+	rnd_str(r, x->name, sizeof(x->name), 1);
+}
+
 static inline void gen_coll_slots(struct rnd *r, struct ddio_msg_coll_slots *x)
 {
 	uint32_t i;
@@ -722,6 +729,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(memory, ddio_msg_memory, N)                                   \
 	X(share, ddio_msg_share, N)                                     \
 	X(share_taken, ddio_msg_share_taken, N)                         \
+	X(show, ddio_msg_show, N)                                       \
 	X(coll_slots, ddio_msg_coll_slots, P(at))                       \
 	X(coll_copied, ddio_msg_coll_copied, P(copied))                 \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \

@@ -64,6 +64,35 @@ static void *chunk_get(struct arena_chunk *chunk, size_t n)
 	return chunk->mem + at * PAGE;
 }
 
+static size_t pages_of(size_t len)
+{
+	return len ? (len + PAGE - 1) / PAGE : 1;
+}
+
+void *arena_chunk_get(struct arena_chunk *chunk, size_t len)
+{
+	return len > SIZE_MAX / 2 ? NULL : chunk_get(chunk, pages_of(len));
+}
+
+void arena_chunk_put(struct arena_chunk *chunk, const void *buf, size_t len)
+{
+	pages_set(chunk, (size_t)((const uint8_t *)buf - chunk->mem) / PAGE, pages_of(len), false);
+	chunk->free += pages_of(len);
+}
+
+struct arena_chunk *arena_chunk_of(void *mem, size_t len)
+{
+	size_t words = (len / PAGE + 63) / 64;
+	struct arena_chunk *chunk = calloc(1, sizeof(*chunk) + words * sizeof(chunk->used[0]));
+
+	if (!chunk)
+		return NULL;
+	chunk->mem = mem;
+	chunk->len = len;
+	chunk->free = len / PAGE;
+	return chunk;
+}
+
 /* Maps memory at a huge page's boundary.  NULL: out of memory. */
 static uint8_t *map_huge(size_t len)
 {
@@ -101,7 +130,7 @@ static struct arena_chunk *chunk_new(struct arena *arena, size_t n)
 		len = CHUNK_MAX;
 	if (least > len / 2)
 		len = least;
-	chunk = calloc(1, sizeof(*chunk) + (len / PAGE + 63) / 64 * sizeof(chunk->used[0]));
+	chunk = arena_chunk_of(NULL, len);
 	if (!chunk)
 		return NULL;
 	chunk->mem = map_huge(len);
@@ -109,8 +138,6 @@ static struct arena_chunk *chunk_new(struct arena *arena, size_t n)
 		free(chunk);
 		return NULL;
 	}
-	chunk->len = len;
-	chunk->free = len / PAGE;
 	ddio_list_add(&chunk->link, &arena->chunks);
 	arena->total += len;
 	if (arena->ops && arena->ops->add(arena->ctx, chunk)) {
@@ -138,11 +165,6 @@ void arena_free(struct arena *arena)
 	ddio_list_for_each_entry_safe(chunk, tmp, &arena->chunks, link)
 		chunk_free(arena, chunk);
 	free(arena);
-}
-
-static size_t pages_of(size_t len)
-{
-	return len ? (len + PAGE - 1) / PAGE : 1;
 }
 
 void *arena_get(struct arena *arena, size_t len)
@@ -181,8 +203,7 @@ bool arena_put(struct arena *arena, void *buf, size_t len)
 
 	if (!chunk)
 		return false;
-	pages_set(chunk, ((uint8_t *)buf - chunk->mem) / PAGE, pages_of(len), false);
-	chunk->free += pages_of(len);
+	arena_chunk_put(chunk, buf, len);
 	/* The first chunk stays, so that light use does not map and unmap one again and again. */
 	if (chunk->free == chunk->len / PAGE && arena->chunks.next != &chunk->link &&
 	    (!arena->ops || arena->ops->remove(arena->ctx, chunk)))

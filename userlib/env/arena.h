@@ -59,4 +59,13 @@ bool arena_put(struct arena *arena, void *buf, size_t len);
 /* Returns the chunk that holds all of the buffer, or NULL. */
 struct arena_chunk *arena_find(const struct arena *arena, const void *buf, size_t len);
 
+/*
+ * Chunks of no arena, whose memory is the caller's: whole pages, as they were left.
+ */
+/* Return: to be freed with free(), or NULL. */
+struct arena_chunk *arena_chunk_of(void *mem, size_t len);
+/* Returns pages in a row, or NULL. */
+void *arena_chunk_get(struct arena_chunk *chunk, size_t len);
+void arena_chunk_put(struct arena_chunk *chunk, const void *buf, size_t len);
+
 #endif /* DDIO_ARENA_H */

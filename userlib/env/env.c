@@ -307,6 +307,11 @@ static void *heap_alloc(size_t len)
 	return posix_memalign(&buf, page_size(), len) ? NULL : memset(buf, 0, len);
 }
 
+bool ddio_env_registers(const struct ddio_env *env)
+{
+	return env->arena;
+}
+
 /**
  * ddio_env_alloc - memory for disk requests
  * @env: the reactor that will use it

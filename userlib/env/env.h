@@ -249,6 +249,8 @@ bool ddio_addr_is_loopback(const char *addr);
 /* Allocates buffers fit for every engine (page-aligned, huge pages where they help), zeroed. */
 void *ddio_env_alloc(struct ddio_env *env, size_t len);
 void ddio_env_free(struct ddio_env *env, void *buf, size_t len);
+/* Returns true if that memory is registered with the kernel, so that other memory would have to be copied. */
+bool ddio_env_registers(const struct ddio_env *env);
 
 /**
  * ddio_env_scratch - memory that all users of a reactor share

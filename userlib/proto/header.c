@@ -54,6 +54,7 @@ static const struct op_info ops[] = {
 	OP(USER, SMALL, 0),
 	OP(GRANT, SMALL, 0),
 	OP(RENEW, SMALL, SMALL),
+	OP(SHOW, SMALL, SMALL),
 
 	OP(NS_CREATE, SMALL, SMALL),
 	OP(NS_LOOKUP, SMALL, SMALL),

@@ -456,6 +456,14 @@ struct ddio_msg_share_taken {
 	uint32_t reserved;
 };
 
+/* Asks for the showcase of a disk's cache; of a mailbox of the one who asks. */
+struct ddio_msg_show {
+	uint8_t token[DDIO_TOKEN_LEN];
+	uint32_t disk; /* number in the cluster */
+	uint32_t reserved;
+	char name[DDIO_MAX_MAILBOX];
+};
+
 /* Blocks, or their messages, in shared buffers. */
 struct ddio_msg_coll_slots {
 	uint64_t op;
@@ -822,6 +830,7 @@ DDIO_PROTO_CODEC(coll_told, ddio_msg_coll_told);
 DDIO_PROTO_CODEC(memory, ddio_msg_memory);
 DDIO_PROTO_CODEC(share, ddio_msg_share);
 DDIO_PROTO_CODEC(share_taken, ddio_msg_share_taken);
+DDIO_PROTO_CODEC(show, ddio_msg_show);
 DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);
 DDIO_PROTO_CODEC(coll_copied, ddio_msg_coll_copied);
 DDIO_PROTO_CODEC(status, ddio_msg_status);

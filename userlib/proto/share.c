@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Codecs of buffers that an I/O processor shares with members on its machine. */
+/* Codecs of memory that an I/O processor shares with members, and shows to mounts, on its machine. */
 #include <stdlib.h>
 #include "proto/codec.h"
 
@@ -32,6 +32,16 @@ static inline void code_share_taken(struct ddio_coder *c, struct ddio_msg_share_
 	code_check(c, x->writing <= 1, -EINVAL);
 }
 CODEC(share_taken, ddio_msg_share_taken)
+
+static inline void code_show(struct ddio_coder *c, struct ddio_msg_show *x)
+{
+	code_bytes(c, x->token, sizeof(x->token));
+	code_u32(c, &x->disk);
+	code_reserved(c, &x->reserved);
+	code_str(c, x->name, sizeof(x->name));
+	code_check(c, x->name[0] != '\0', -EINVAL);
+}
+CODEC(show, ddio_msg_show)
 
 /* Returns true if the largest file can have a block of this number. */
 static bool number_ok(uint64_t block)

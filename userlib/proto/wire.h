@@ -44,6 +44,7 @@
 #define DDIO_FEATURE_MEMORY 0x2000000ull /* MEMORY, MOVED */
 #define DDIO_FEATURE_USERS \
 	0x4000000ull /* USER, GRANT, RENEW: only where users = munge; connections have users */
+#define DDIO_FEATURE_SHOW 0x8000000ull /* SHOW */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -51,7 +52,7 @@
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
-	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS)
+	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -95,6 +96,9 @@ enum ddio_opcode {
 	DDIO_OP_USER = 28,   /* whose connection this is; no reply; feature USERS */
 	DDIO_OP_GRANT = 29,  /* either way: what the user may do with a file; no reply */
 	DDIO_OP_RENEW = 30,  /* to the name space: a newer grant, which comes before the reply */
+
+	/* let me look at cached blocks of the disk, if this is one machine; feature SHOW */
+	DDIO_OP_SHOW = 31,
 
 	/* the I/O processor that serves the name space */
 	DDIO_OP_NS_CREATE = 32,

@@ -91,6 +91,11 @@ void ddio_fs_allocate(struct ddio_fs_file *f, int mode, uint64_t offset, uint64_
 		CU_FAIL("not part of this: " #name);         \
 		answer(done, arg, -EIO, 0);                  \
 	}
+size_t ddio_fs_read_near(struct ddio_fs_file *f, void *buf, size_t len, uint64_t offset)
+{
+	CU_FAIL("not part of this: ddio_fs_read_near");
+	return 0;
+}
 UNUSED_CALL(ddio_fs_read, struct ddio_fs_file *f, void *buf, size_t len, uint64_t offset)
 UNUSED_CALL(ddio_fs_sync, struct ddio_fs_file *f)
 UNUSED_CALL(ddio_fs_seek, struct ddio_fs_file *f, uint64_t offset, int whence)

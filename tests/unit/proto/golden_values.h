@@ -401,6 +401,7 @@ static const struct ddio_msg_share share = {
 	.group = BYTES16(1), .token = BYTES16(2), .writing = 1, .name = "mailbox"
 };
 static const struct ddio_msg_share_taken share_taken = { .group = BYTES16(1), .writing = 1 };
+static const struct ddio_msg_show show = { .token = BYTES16(2), .disk = N32(3), .name = "mailbox" };
 static const struct ddio_slot_at slots_at[] = {
 	{ .block = 0x123456789abc1,
 	  .offset = N64(2),

@@ -436,6 +436,7 @@ static void test_share_values(void)
 	struct ddio_msg_share share = { .writing = 1, .name = "x" };
 	struct ddio_msg_memory memory = { .name = "x" };
 	struct ddio_msg_share_taken taken = { .writing = 1 };
+	struct ddio_msg_show show = { .disk = UINT32_MAX, .name = "x" };
 	struct ddio_slot_at at = { .len = DDIO_MAX_BLOCK, .flags = DDIO_SLOT_PACKED };
 	struct ddio_msg_coll_slots slots = { .op = 1, .n = 1, .at = &at };
 	struct ddio_copied one = { .block = DDIO_MAX_FILE / DDIO_MIN_BLOCK };
@@ -446,6 +447,9 @@ static void test_share_values(void)
 	CU_ASSERT_EQUAL(judge("share", &share), -EINVAL);
 	share = (struct ddio_msg_share){ .name = "" };
 	CU_ASSERT_EQUAL(judge("share", &share), -EINVAL);
+	CU_ASSERT_EQUAL(judge("show", &show), 0);
+	show.name[0] = '\0';
+	CU_ASSERT_EQUAL(judge("show", &show), -EINVAL);
 	CU_ASSERT_EQUAL(judge("share_taken", &taken), 0);
 	CU_ASSERT_EQUAL(judge("memory", &memory), 0);
 	memory.name[0] = '\0';

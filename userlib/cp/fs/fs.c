@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/fs/data/file.h"
+#include "cp/fs/disks/near.h"
 #include "cp/fs/fs.h"
 #include "cp/fs/inode/again.h"
 #include "cp/fs/inode/inode.h"
@@ -41,6 +42,7 @@ static void reactor_lane_losing(struct lane *lane)
 
 	if (lane->alive.since && lane->conn)
 		reactor_lane_silent(r, lane);
+	fsc_near_losing(r, lane);
 	if (r->index || lane->reactor || lane->node->index != s->conf->ns_node)
 		return;
 	fsc_names_lost(r->fs);
@@ -82,6 +84,7 @@ static void fs_free(struct ddio_fs *fs)
 	fsc_ahead_free(fs);
 	fsc_dirattrs_free(fs);
 	fsc_names_free(fs);
+	fsc_nears_free(fs);
 	for (i = 0; fs->reactor && i < fs->nreactors; i++)
 		free(fs->reactor[i].down);
 	free(fs->reactor);
@@ -180,7 +183,8 @@ static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 	fs->timeout_ns = sessions[0]->timeout_ns;
 	fs->holds = 1;
 	fs->meta = 1;
-	if (fs_init(fs, sessions)) {
+	/* In the simulated world nobody notices that a node died before its connections break. */
+	if (fs_init(fs, sessions) || (sessions[0]->own_env && fsc_nears_new(fs))) {
 		fs_free(fs);
 		return NULL;
 	}

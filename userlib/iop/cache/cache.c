@@ -110,6 +110,7 @@ void cache_free(struct cache *c)
 	}
 	cache_runs_free(c);
 	cache_mem_trim(c);
+	ddio_showcase_free(c->showcase);
 	cache_errors_forget(c, NULL);
 	ddio_hash_fini(&c->entries);
 	ddio_hash_fini(&c->objects);

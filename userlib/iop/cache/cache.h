@@ -105,6 +105,11 @@ void cache_flush(struct cache *cache, struct cache_flush *flush);
 /* Drops @count blocks of an object from @first on without writing them (remove, truncate, punch);
  * UINT64_MAX: all from there on.  Blocks with I/O under way are dropped when it ends. */
 void cache_discard(struct cache *cache, struct object *obj, uint64_t first, uint64_t count);
+/*
+ * Lets a process of this machine take bytes of blocks that are cached, by itself: the mailbox is its own.  A block is shown
+ * when it was read or written, and hidden before it changes.  Return: 0 or -errno; -EOPNOTSUPP where blocks must lie elsewhere.
+ */
+int cache_show_to(struct cache *cache, const char *name, const uint8_t *token);
 /* Returns true if I/O of the cache is under way, or a lock held, on one of these blocks. */
 bool cache_busy(struct cache *cache, const struct object *obj, uint64_t first, uint64_t count);
 /* Returns true if it holds dirty blocks. */

@@ -182,6 +182,7 @@ void cache_entry_forget(struct cache *c, struct cache_entry *e)
 	}
 	if (e->stale)
 		return;
+	cache_entry_hide(c, e);
 	e->stale = true;
 	e->write_back = false;
 	if (!e->dirty)

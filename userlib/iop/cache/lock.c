@@ -13,6 +13,7 @@ bool cache_lock_try(struct cache *c, struct cache_entry *e, struct block_lock *l
 		cache_disk_fill(c, e);
 		return false;
 	}
+	cache_entry_hide(c, e);
 	lock->status = 0;
 	lock->dirty = NULL;
 	lock->newer = e->dirty;

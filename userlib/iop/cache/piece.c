@@ -52,6 +52,7 @@ static int piece_read(struct cache *c, struct cache_entry *e, struct cache_piece
 	memcpy(p->data, e->buf + p->offset, p->len);
 	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
 	entry_used(c, e);
+	cache_entry_show(c, e);
 	return 0;
 }
 
@@ -113,6 +114,7 @@ static int piece_write(struct cache *c, struct cache_entry *e, struct cache_piec
 		ret = piece_write_prepare(c, e, p);
 	if (ret)
 		return ret;
+	cache_entry_hide(c, e);
 	memcpy(e->buf + p->offset, p->data, p->len);
 	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
 	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1); /* what it holds has changed */
@@ -121,6 +123,7 @@ static int piece_write(struct cache *c, struct cache_entry *e, struct cache_piec
 		entry_soon(c, e);
 	cache_entry_dirty(c, e, p->offset, p->len);
 	entry_used(c, e);
+	cache_entry_show(c, e);
 	if (e->count >= e->size) {
 		p->io->disk_reqs++;
 		cache_disk_write(c, e);

@@ -2,6 +2,7 @@
 /* Memory of blocks: its bound, and the buffers that are free. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "iop/cache/priv.h"
 
 #define MEM_PAGE 4096u
@@ -42,13 +43,29 @@ bool cache_mem_room(const struct cache *c, uint32_t size)
 	return !c->nbufs || cache_mem_fits(c, c->bytes + cache_mem_cost(size), c->nbufs + 1);
 }
 
+static void mem_free(struct cache *c, void *buf, uint32_t size)
+{
+	if (c->showcase && ddio_showcase_has(c->showcase, buf))
+		ddio_showcase_put(c->showcase, buf, size);
+	else
+		ddio_env_free(c->env, buf, size);
+}
+
+/* Blocks lie where they can be shown, as long as there is room. */
+static void *mem_alloc(struct cache *c, uint32_t size)
+{
+	void *buf = c->showcase ? ddio_showcase_get(c->showcase, size) : NULL;
+
+	return buf ? buf : ddio_env_alloc(c->env, size);
+}
+
 void cache_mem_trim(struct cache *c)
 {
 	while (c->pool) {
 		void *buf = c->pool;
 
 		c->pool = *(void **)buf;
-		ddio_env_free(c->env, buf, c->pool_size);
+		mem_free(c, buf, c->pool_size);
 	}
 	c->pooled = 0;
 	c->npooled = 0;
@@ -60,7 +77,7 @@ uint8_t *cache_mem_raw(struct cache *c, uint32_t size)
 
 	if (!buf || c->pool_size != size) {
 		cache_mem_trim(c);
-		return ddio_env_alloc(c->env, size);
+		return mem_alloc(c, size);
 	}
 	c->pool = *(void **)buf;
 	c->pooled -= cache_mem_cost(size);
@@ -77,7 +94,7 @@ void cache_mem_raw_free(struct cache *c, uint8_t *buf, uint32_t size)
 		c->pool_size = size;
 	}
 	if (!cache_mem_fits(c, c->bytes + c->pooled + cost, c->nbufs + c->npooled + 1)) {
-		ddio_env_free(c->env, buf, size);
+		mem_free(c, buf, size);
 		return;
 	}
 	*(void **)(void *)buf = c->pool;
@@ -97,8 +114,24 @@ int cache_mem_take(struct cache *c, struct cache_entry *e)
 	return 0;
 }
 
+bool cache_mem_showable(struct cache *c, struct cache_entry *e)
+{
+	uint8_t *buf;
+
+	if (ddio_showcase_has(c->showcase, e->buf))
+		return true;
+	buf = e->state == ENTRY_IDLE ? ddio_showcase_get(c->showcase, e->size) : NULL;
+	if (!buf)
+		return false;
+	memcpy(buf, e->buf, e->size);
+	ddio_env_free(c->env, e->buf, e->size);
+	e->buf = buf;
+	return true;
+}
+
 void cache_mem_release(struct cache *c, struct cache_entry *e)
 {
+	cache_entry_hide(c, e);
 	c->bytes -= cache_mem_cost(e->size);
 	c->nbufs--;
 	ddio_list_del(&e->lru);

@@ -25,6 +25,7 @@
 #define DDIO_CACHE_PRIV_H
 
 #include "base/hash.h"
+#include "env/local/showcase.h"
 #include "iop/cache/cache.h"
 #include "iop/cache/queue.h"
 
@@ -75,6 +76,7 @@ struct cache_object {
  * @failed: the last write back failed
  * @alone: it is written because somebody syncs its object, and is the only block of that
  * @prefetched: read ahead and not used since; @run: number of its run, 0: of none
+ * @shown: in the showcase, see show.c; 0: it is not
  */
 struct cache_entry {
 	struct ddio_hash_node node;
@@ -97,6 +99,7 @@ struct cache_entry {
 	bool running, dirty, stale, write_back, failed, prefetched, alone;
 	uint64_t run;
 	struct block_lock *lock;
+	uint64_t shown;
 	struct queue_req req;
 };
 
@@ -153,6 +156,7 @@ struct ahead;
  * @bytes: memory of the entries' buffers; @nbufs: their number
  * @pool: free buffers, all of @pool_size; @pooled: their memory
  * @wanted: memory that the entries in @mem wait for
+ * @showcase: NULL until somebody asks for it; buffers lie in it from then on
  * @writing: memory of blocks being written back or filled
  * @mem_err: a write back failed while an entry waited for memory
  * @inflight: disk requests of the cache
@@ -178,6 +182,7 @@ struct cache {
 	void *pool;
 	uint32_t pool_size;
 	uint64_t pooled, npooled;
+	struct ddio_showcase *showcase;
 	uint64_t wanted, writing, inflight, unused;
 	struct ahead *ahead;
 	uint64_t seq, epoch;
@@ -261,6 +266,8 @@ bool cache_mem_room(const struct cache *c, uint32_t size);
 /* Allocates a buffer for the entry: 0 or -ENOMEM. */
 int cache_mem_take(struct cache *c, struct cache_entry *e);
 void cache_mem_release(struct cache *c, struct cache_entry *e);
+/* Returns true if the block's buffer lies in the showcase, where it is put now if it can be. */
+bool cache_mem_showable(struct cache *c, struct cache_entry *e);
 /* Allocates beyond the bound, for one fill. */
 uint8_t *cache_mem_raw(struct cache *c, uint32_t size);
 void cache_mem_raw_free(struct cache *c, uint8_t *buf, uint32_t size);
@@ -268,6 +275,12 @@ void cache_mem_trim(struct cache *c);
 uint64_t cache_mem_cost(uint32_t size);
 /* Returns the bound on memory, for blocks of @size bytes. */
 uint64_t cache_mem_bound(const struct cache *c, uint32_t size);
+
+/* show.c */
+/* Shows a block that was read or written, if there is a showcase and the block is whole and at rest. */
+void cache_entry_show(struct cache *c, struct cache_entry *e);
+/* The block is about to change, to be locked or to be dropped. */
+void cache_entry_hide(struct cache *c, struct cache_entry *e);
 
 /* disk.c */
 void cache_disk_read(struct cache *c, struct cache_entry *e, uint64_t start);

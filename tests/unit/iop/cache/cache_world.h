@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include "env/disk/engine.h"
+#include "env/local/showcase.h"
 #include "iop/cache/cache.h"
 
 #define WORLD_DISK (8u << 20)
@@ -275,6 +277,13 @@ static void world_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)
 	world_of(env)->charged[work] += n;
 }
 
+static void world_random(struct ddio_env *env, void *buf, size_t len)
+{
+	(void)env;
+	if (getrandom(buf, len, 0) < 0)
+		abort();
+}
+
 /*
  * The disk
  */
@@ -333,6 +342,8 @@ static const struct ddio_env_ops world_ops = {
 	.post = world_post,
 	.log = world_env_log,
 	.charge = world_charge,
+	.random = world_random,
+	.mail = &mail_sockets,
 };
 
 /* Runs the functions that were posted. */

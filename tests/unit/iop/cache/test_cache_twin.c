@@ -33,6 +33,7 @@ struct twin_op {
  * @bytes: contents by object
  * @unknown: bytes that a failed write may have changed, or not
  * @largest: of the sizes of blocks
+ * @viewer: sees what the cache shows; @seen: how often
  */
 struct cache_twin {
 	struct cache_world *w;
@@ -41,7 +42,8 @@ struct cache_twin {
 	uint64_t size[NOBJS];
 	struct twin_op ops[NOPS];
 	uint64_t limit;
-	uint32_t largest, wrong, done;
+	uint32_t largest, wrong, done, seen;
+	struct ddio_viewer *viewer;
 	bool failing;
 };
 
@@ -221,6 +223,28 @@ static void start_range(struct cache_twin *t, struct twin_op *op, enum twin_kind
 		start_io(t, op);
 }
 
+/* Takes bytes of a block that nobody writes to, if they are shown; of those that are cached, many should be. */
+static void look(struct cache_twin *t)
+{
+	static struct twin_op op;
+	const struct ddio_file_ref *ref;
+	struct ddio_show_key key;
+
+	op.kind = TWIN_READ;
+	op.obj = rnd(NOBJS);
+	ref = &world_obj(t->obj[op.obj])->ref;
+	key = (struct ddio_show_key){ ref->id, ref->seed, rnd(NBLOCKS), ref->block, ref->layout };
+	op.len = 1 + rnd(ref->block);
+	op.offset = rnd(ref->block - (uint32_t)op.len + 1);
+	if (!viewer_read(t->viewer, &key, (uint32_t)op.offset, op.buf, (uint32_t)op.len))
+		return;
+	op.offset += key.block * ref->block;
+	if (conflict(t, &op))
+		return;
+	t->seen++;
+	t->wrong += !twin_equal(t, op.obj, op.offset, op.buf, op.len);
+}
+
 static void start_any(struct cache_twin *t)
 {
 	static const enum twin_kind kinds[] = { TWIN_READ,  TWIN_READ,	    TWIN_READ,
@@ -309,6 +333,18 @@ static void step(struct cache_twin *t)
 		t->w->fail_n = 1 + rnd(3);
 	}
 	check_bound(t);
+	if (t->viewer)
+		look(t);
+}
+
+static void viewer_add(struct cache_twin *t)
+{
+	struct ddio_mailbox box;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_mailbox_open(&t->w->env, &box), 0);
+	CU_ASSERT_EQUAL_FATAL(cache_show_to(t->w->cache, box.name, box.token), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_viewer_new(&box, &t->viewer), 0);
+	ddio_mailbox_close(&box);
 }
 
 static struct cache_twin *twin_new(uint64_t seed, bool failing)
@@ -340,6 +376,7 @@ static void twin_free(struct cache_twin *t)
 	uint32_t o;
 
 	world_free(t->w);
+	viewer_free(t->viewer);
 	for (o = 0; o < NOBJS; o++) {
 		free(t->obj[o]);
 		free(t->bytes[o]);
@@ -348,16 +385,20 @@ static void twin_free(struct cache_twin *t)
 	free(t);
 }
 
-static void run_seeds(uint64_t from, uint64_t n, bool failing)
+static void run_seeds(uint64_t from, uint64_t n, bool failing, bool shown)
 {
-	uint64_t seed;
+	uint64_t seed, seen = 0;
 	int i;
 
 	for (seed = from; seed < from + n; seed++) {
 		struct cache_twin *t = twin_new(seed, failing);
 
-		for (i = 0; i < STEPS; i++)
+		for (i = 0; i < STEPS; i++) {
+			/* Some blocks are cached by then, which move. */
+			if (shown && i == 100)
+				viewer_add(t);
 			step(t);
+		}
 		check_end(t);
 		CU_ASSERT_EQUAL(t->wrong, 0);
 		CU_ASSERT(t->done > STEPS / 20);
@@ -365,23 +406,33 @@ static void run_seeds(uint64_t from, uint64_t n, bool failing)
 			CU_ASSERT_EQUAL(t->ops[i].kind, TWIN_FREE);
 		if (t->wrong)
 			printf("seed %llu: %u wrong\n", (unsigned long long)seed, t->wrong);
+		seen += t->seen;
 		twin_free(t);
 	}
+	CU_ASSERT(!shown || seen > n * STEPS / 100);
+	printf("# seen %llu times\n", (unsigned long long)seen);
 }
 
 static void same_bytes(void)
 {
-	run_seeds(1, ut_rounds(150), false);
+	run_seeds(1, ut_rounds(150), false, false);
 }
 
 static void same_bytes_with_failures(void)
 {
-	run_seeds(1000, ut_rounds(150), true);
+	run_seeds(1000, ut_rounds(150), true, false);
+}
+
+static void same_bytes_shown(void)
+{
+	run_seeds(2000, ut_rounds(150), false, true);
+	run_seeds(3000, ut_rounds(150), true, true);
 }
 
 static const struct ut_case cases[] = {
 	{ "same bytes", same_bytes },
 	{ "same bytes on a disk that fails", same_bytes_with_failures },
+	{ "and what is shown", same_bytes_shown },
 	{ NULL, NULL },
 };
 

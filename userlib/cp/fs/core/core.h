@@ -27,6 +27,7 @@ struct fsc_beginning;
 struct fsc_dirattrs;
 struct fsc_inodes;
 struct fsc_names;
+struct fsc_near;
 struct fsc_removals;
 struct fsc_serve;
 
@@ -69,6 +70,7 @@ struct fsc_reactor {
  * @ahead: names looked up ahead; reactor 0
  * @inodes: those in use; reactor 0
  * @removals: objects being removed; reactor 0
+ * @near, @nnear: disks that may be on this machine, by their numbers in the cluster; none: nothing is near
  * @serve: other programs' requests that are taken on reactor 0; @serving: there are such
  * @files: open files, which end with the file system; reactor 0
  * @holds: jobs under way, and one for the file system itself
@@ -95,6 +97,8 @@ struct ddio_fs {
 	struct fsc_ahead *ahead;
 	struct fsc_inodes *inodes;
 	struct fsc_removals *removals;
+	struct fsc_near *near;
+	uint32_t nnear;
 	struct fsc_serve *serve;
 	struct ddio_list files;
 	_Atomic uint64_t holds;

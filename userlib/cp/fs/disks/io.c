@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/fs/disks/io.h"
+#include "cp/fs/disks/near.h"
 
 /* At most so many bytes in one request, and in all requests at once. */
 enum { REQUEST_BYTES = 1 << 20, SPAN_BYTES = 32 << 20 };
@@ -158,8 +159,21 @@ static void io_span(struct fsc_io *io)
 		io_many(io, &s);
 }
 
+/* Asks the disks that it begins with whether they are near. */
+static void io_ask_near(const struct fsc_io *io, struct fsc_reactor *r)
+{
+	const struct ddio_file_record *rec = io->rec;
+	uint64_t b = io->at / rec->ref.block, end = b + rec->ndisks;
+
+	if (!r->fs->nnear)
+		return;
+	for (; b < end && b * rec->ref.block < io->end; b++)
+		fsc_near_ask(r, rec->disks[b % rec->ndisks]);
+}
+
 void fsc_io_begin(struct fsc_io *io, struct fsc_reactor *r)
 {
+	io_ask_near(io, r);
 	fsc_set_init(&io->set, r, io->rec, io_spanned);
 	io->set.holder = io->writing ? io->holder : NULL;
 	io->from = io->at;

@@ -70,6 +70,7 @@ struct fsc_habit {
  * @sparse: there was a change that may have made holes, or blocks beyond the end, and the name server has not been told
  * @holder: for each disk of the file, the incarnation of the disk's node that holds writes not yet
  *	synced; 0: none
+ * @near_size, @near_until: any thread may believe in this size until then; see size.h
  * @right_out: a right to take back the file's end is on its way, or held; @rights: struct fsc_right.link: those that
  *	wait for it to be dropped, see right.h
  * @sizing: the size is being asked for; @sizers: struct fsc_sizer.link: those that ask next, see size.h
@@ -103,6 +104,7 @@ struct fsc_inode {
 	uint32_t refusals;
 	struct fsc_lease lease;
 	uint64_t *holder;
+	_Atomic uint64_t near_size, near_until;
 	bool right_out;
 	struct ddio_list rights;
 	bool sizing;

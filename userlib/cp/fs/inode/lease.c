@@ -162,6 +162,7 @@ static void return_begin(struct fsc_job *job)
 		return;
 	}
 	l->returning = rj;
+	fsc_size_doubt(inode);
 	l->sent = false;
 	l->recalled = ddio_env_now(inode->r->env);
 	if (!l->uses)
@@ -436,6 +437,7 @@ void fsc_lease_told(struct fsc_inode *inode, uint64_t pend, int err)
 		/* Each open file hears of it once, and the size is asked for. */
 		inode->refusals++;
 		inode->asked = 0;
+		fsc_size_doubt(inode);
 	}
 	if (pend < l->pend && !err)
 		return;

@@ -8,6 +8,7 @@ void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr, u
 {
 	if (attr->change < inode->change)
 		return;
+	fsc_size_doubt(inode);
 	inode->change = attr->change;
 	inode->attr = *attr;
 	inode->attr_meta = meta;

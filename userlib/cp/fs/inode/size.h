@@ -32,6 +32,27 @@ void fsc_size_ask(struct fsc_sizer *sizer, struct fsc_inode *inode,
  * that they came with; 0: they are no good for more than the size.
  */
 void fsc_inode_learn(struct fsc_inode *inode, const struct ddio_fs_attr *attr, uint64_t meta);
+/*
+ * Any thread may believe for a moment in the size as it is known now, for reading inside it; until fsc_size_doubt().
+ * fsc_size_near() returns true if the bytes [0, @end) are inside; on any thread.
+ */
+static inline void fsc_size_vouch(struct fsc_inode *inode, uint64_t until)
+{
+	atomic_store(&inode->near_size, inode->size);
+	atomic_store(&inode->near_until, until);
+}
+
+static inline void fsc_size_doubt(struct fsc_inode *inode)
+{
+	atomic_store(&inode->near_until, 0);
+}
+
+static inline bool fsc_size_near(struct fsc_inode *inode, uint64_t end)
+{
+	return atomic_load(&inode->near_until) > ddio_env_now(inode->r->env) &&
+	       end <= atomic_load(&inode->near_size);
+}
+
 /* Takes over what came with opening the inode, or with a look at it; @flags: DDIO_FS_OPENED_*. */
 void fsc_inode_opened(struct fsc_inode *inode, uint32_t flags, const struct ddio_fs_attr *attr);
 
