@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* SHOW: lets a mount on this machine look at the cached blocks of a disk, of whatever file: so it has to be root's. */
 #include <string.h>
 #include "iop/ops/handlers.h"
