@@ -225,6 +225,7 @@ ROW(FSCK, obj, ddio_msg_obj, .disk = DDIO_FSCK_NAMES)
 ROW(OBJ_COPY, obj_copy, ddio_msg_obj_copy, .from = { .id = u->own, .seed = 1, .block = 4096 },
     .to = { .id = u->all, .seed = 1, .block = 4096 }, .len = 512)
 ROW(SCRUB, scrub_ask, ddio_msg_scrub_ask, .disk = 0)
+ROW(SHOW, show, ddio_msg_show, .disk = 0, .name = "x")
 ROW(TRACE, trace_ask, ddio_msg_trace_ask, .action = DDIO_TRACE_BEGIN, .most = 4)
 
 static ssize_t row_EMPTY(uint8_t *buf, size_t cap, const struct users *u)
@@ -307,6 +308,7 @@ static const struct user_row rows[] = {
 	DISK(FSCK),
 	DISK(OBJ_COPY),
 	DISK(SCRUB),
+	DISK(SHOW),
 	{ DDIO_OP_OBJ_QUERY, row_QUERY, true },
 };
 

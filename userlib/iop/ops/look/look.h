@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a node knows of itself: its status, what clients may take of it, and what jobs have asked for. */
+/* What a node knows of itself: its status, what clients may take of it, what jobs have asked for, and what it has cached. */
 #ifndef DDIO_OPS_LOOK_H
 #define DDIO_OPS_LOOK_H
 
@@ -12,6 +12,7 @@ int serve_ping(struct server_request *req, const void *payload);
 int serve_status(struct server_request *req, const void *payload);
 int serve_bounds(struct server_request *req, const void *payload);
 int serve_jobs(struct server_request *req, const void *payload);
+int serve_show(struct server_request *req, const void *payload);
 extern const struct server_service trace_service;
 int take_job(struct client *client, const struct ddio_msg *msg, const void *payload);
 /* See ddio_iop_look(). */

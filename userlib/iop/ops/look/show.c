@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* SHOW: lets a mount on this machine look at the cached blocks of a disk, of whatever file: so it has to be root's. */
 #include <string.h>
-#include "iop/ops/handlers.h"
+#include "iop/ops/look/look.h"
 
 int serve_show(struct server_request *req, const void *payload)
 {
