@@ -62,9 +62,14 @@ void viewer_free(struct ddio_viewer *v)
 	free(v);
 }
 
-/* Copies from the block, if the line is of it all the time and the maker lives at the end. */
-static bool line_read(const struct ddio_viewer *v, const struct show_line *line,
-		      const struct ddio_show_key *key, uint32_t from, void *buf, uint32_t len)
+/*
+ * Copies from the block, if the line is of it all the time and the maker lives at the end.  Not inline, since gcc warns of
+ * fences with -fsanitize=thread where it inlines them.
+ */
+static __attribute__((noinline)) bool line_read(const struct ddio_viewer *v,
+						const struct show_line *line,
+						const struct ddio_show_key *key, uint32_t from,
+						void *buf, uint32_t len)
 {
 	uint64_t turn = atomic_load_explicit(&line->turn, memory_order_acquire), at = line->at;
 
