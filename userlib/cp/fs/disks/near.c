@@ -12,12 +12,12 @@
 /**
  * struct fsc_near - a disk that may be near
  * @viewing: what its node shows
- * @r: the reactor that it came to
+ * @r: the reactor that it came to, which alone changes it; others look whether it is theirs
  * @asked: its node has been asked, or is not to be asked again
  */
 struct fsc_near {
 	struct ddio_viewing viewing;
-	const struct fsc_reactor *r;
+	const struct fsc_reactor *_Atomic r;
 	atomic_bool asked;
 };
 
@@ -56,7 +56,7 @@ void fsc_nears_free(struct ddio_fs *fs)
 
 static void near_set(struct fsc_near *near, struct ddio_viewer *viewer, const struct fsc_reactor *r)
 {
-	near->r = r;
+	atomic_store(&near->r, r);
 	ddio_viewing_set(&near->viewing, viewer);
 }
 
@@ -120,7 +120,7 @@ void fsc_near_losing(struct fsc_reactor *r, const struct lane *lane)
 	uint32_t i;
 
 	for (i = 0; i < fs->nnear; i++)
-		if (fs->near[i].r == r && conf->disks[i].node == lane->node->index) {
+		if (atomic_load(&fs->near[i].r) == r && conf->disks[i].node == lane->node->index) {
 			near_set(&fs->near[i], NULL, NULL);
 			atomic_store(&fs->near[i].asked, false);
 		}
