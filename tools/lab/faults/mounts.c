@@ -127,7 +127,8 @@ static void do_peek(struct mounter *m, uint32_t rank, uint32_t slot)
 	char name[16];
 	int err;
 
-	if (begun != other->ended[slot] || other->losses != losses || mounts_of(m)->killed[rank])
+	/* Until it has found what a loss has left, nobody knows what is to be there. */
+	if (begun != other->ended[slot] || other->matched != losses || mounts_of(m)->killed[rank])
 		return;
 	mount_slot_name(rank, slot, name);
 	err = mount_lookup(m, mount_slot_dir(m, slot), name);
