@@ -255,17 +255,9 @@ static void verify(struct ut_store *t, const struct crash_model *one,
 
 static void crash(struct life *life)
 {
-	char from[300], to[300];
 	struct ut_store copy;
 
-	ut_store_prepare(&copy, SIZE);
-	snprintf(to, sizeof(to), "%.200s/recs", copy.top);
-	mkdir(to, 0700);
-	mkdir(copy.recs, 0700);
-	snprintf(from, sizeof(from), "%s/data.mdb", life->t.recs);
-	snprintf(to, sizeof(to), "%s/data.mdb", copy.recs);
-	ut_copy_file(from, to);
-	ut_copy_file(life->t.file, copy.file);
+	ut_store_copy(&copy, &life->t, SIZE);
 	CU_ASSERT_EQUAL_FATAL(ut_store_open(&copy), 0);
 	verify(&copy, &life->done, life->busy ? &life->pending : &life->done);
 	ut_store_end(&copy);

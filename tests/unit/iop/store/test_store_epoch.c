@@ -50,26 +50,6 @@ static struct ddio_file_ref ref_of(uint64_t i)
 	return ut_ref(i + 1, BS, (uint32_t)(i % DDIO_LAYOUT_MAX_W));
 }
 
-static void fill(uint8_t data[BS], uint64_t stamp)
-{
-	uint64_t state = stamp, word, i;
-
-	for (i = 0; i < BS; i += sizeof(word)) {
-		word = ddio_rand_next(&state);
-		memcpy(data + i, &word, sizeof(word));
-	}
-}
-
-static void raw(const struct ut_store *t, uint64_t at, void *data, bool write)
-{
-	int fd = open(t->file, O_RDWR);
-	ssize_t n = write ? pwrite(fd, data, BS, (off_t)at) : pread(fd, data, BS, (off_t)at);
-
-	if (fd < 0 || n != BS)
-		abort();
-	close(fd);
-}
-
 /* Writes a block that is new where it lies. */
 static void write_block(struct ut_store *t, struct object *obj, uint64_t block, uint64_t stamp)
 {
@@ -81,23 +61,9 @@ static void write_block(struct ut_store *t, struct object *obj, uint64_t block, 
 	CU_ASSERT_TRUE_FATAL(object_lookup(obj, block, &start, &run, &written));
 	CU_ASSERT_FALSE(written);
 	CU_ASSERT_EQUAL_FATAL(object_write_begin(obj, block), 0);
-	fill(data, stamp);
-	raw(t, start, data, true);
+	ut_stamp(data, BS, stamp);
+	ut_store_raw(t, start, data, BS, true);
 	object_write_end(obj, block, true, data);
-}
-
-/* Checks that a block has these bytes, and that its checksum says so. */
-static bool has(struct ut_store *t, struct object *obj, uint64_t block, uint64_t stamp)
-{
-	uint8_t data[BS], want[BS];
-	uint64_t start, run;
-	bool written;
-
-	if (!obj || !object_lookup(obj, block, &start, &run, &written) || !written)
-		return !stamp;
-	fill(want, stamp);
-	raw(t, start, data, false);
-	return stamp && !memcmp(data, want, BS) && !object_check(obj, block, data);
 }
 
 static void settled(struct store_wait *wait)
@@ -167,10 +133,10 @@ static void is_file(struct ut_store *t, uint64_t i, bool new)
 	uint64_t b;
 
 	for (b = 0; b < 14; b++)
-		CU_ASSERT_TRUE(has(t, obj, b,
-				   b >= 6 && b < 12 && new ? 200 + b
-				   : b < 10		   ? 100 + b
-							   : 0));
+		CU_ASSERT_TRUE(ut_block_has(t, obj, b,
+					    b >= 6 && b < 12 && new ? 200 + b
+					    : b < 10		    ? 100 + b
+								    : 0));
 	object_put(obj);
 }
 
@@ -420,7 +386,7 @@ static bool holds(struct ut_store *t, const struct epoch_model *model, uint64_t 
 	for (i = 0; i < FILES; i++) {
 		obj = file_get(t, i, false);
 		for (b = 0; b < BLOCKS; b++)
-			same = has(t, obj, b, model->stamp[i][b]) && same;
+			same = ut_block_has(t, obj, b, model->stamp[i][b]) && same;
 		*blocks += obj ? object_blocks(obj) : 0;
 		object_put(obj);
 	}
@@ -446,19 +412,11 @@ static void resolve(struct epoch_life *life, struct ut_store *t)
 
 static void crash(struct epoch_life *life)
 {
-	char from[300], to[300];
 	struct ut_store copy;
 	uint64_t blocks = 0;
 	bool same;
 
-	ut_store_prepare(&copy, SIZE);
-	snprintf(to, sizeof(to), "%.200s/recs", copy.top);
-	mkdir(to, 0700);
-	mkdir(copy.recs, 0700);
-	snprintf(from, sizeof(from), "%s/data.mdb", life->t.recs);
-	snprintf(to, sizeof(to), "%s/data.mdb", copy.recs);
-	ut_copy_file(from, to);
-	ut_copy_file(life->t.file, copy.file);
+	ut_store_copy(&copy, &life->t, SIZE);
 	CU_ASSERT_EQUAL_FATAL(ut_store_open(&copy), 0);
 	ut_store_clean(&copy);
 	resolve(life, &copy);

@@ -36,26 +36,6 @@ static struct object *file_get(struct ut_store *t, uint64_t i, bool create)
 	return ut_object(t, i + 1, BS, (uint32_t)(i % DDIO_LAYOUT_MAX_W), create);
 }
 
-static void fill(uint8_t data[BS], uint64_t stamp)
-{
-	uint64_t state = stamp, word, i;
-
-	for (i = 0; i < BS; i += sizeof(word)) {
-		word = ddio_rand_next(&state);
-		memcpy(data + i, &word, sizeof(word));
-	}
-}
-
-static void raw(const struct ut_store *t, uint64_t at, void *data, bool write)
-{
-	int fd = open(t->file, O_RDWR);
-	ssize_t n = write ? pwrite(fd, data, BS, (off_t)at) : pread(fd, data, BS, (off_t)at);
-
-	if (fd < 0 || n != BS)
-		abort();
-	close(fd);
-}
-
 /* Writes a block that does not change in place: it has no place, or others have it, too. */
 static void write_block(struct ut_store *t, struct object *obj, uint64_t block, uint64_t stamp)
 {
@@ -73,23 +53,9 @@ static void write_block(struct ut_store *t, struct object *obj, uint64_t block, 
 		CU_ASSERT_EQUAL(ut_store_commit(t), 0);
 		CU_ASSERT_EQUAL_FATAL(object_write_begin(obj, block), 0);
 	}
-	fill(data, stamp);
-	raw(t, start, data, true);
+	ut_stamp(data, BS, stamp);
+	ut_store_raw(t, start, data, BS, true);
 	object_write_end(obj, block, true, data);
-}
-
-/* Returns true if a block has these bytes, and its checksum says so. */
-static bool has(struct ut_store *t, struct object *obj, uint64_t block, uint64_t stamp)
-{
-	uint8_t data[BS], want[BS];
-	uint64_t start, run;
-	bool written;
-
-	if (!obj || !object_lookup(obj, block, &start, &run, &written) || !written)
-		return !stamp;
-	fill(want, stamp);
-	raw(t, start, data, false);
-	return stamp && !memcmp(data, want, BS) && !object_check(obj, block, data);
 }
 
 static bool is_shared(const struct object *obj, uint64_t block)
@@ -167,8 +133,10 @@ static void test_written(void)
 	CU_ASSERT_EQUAL(ut_store_clean(&t), FREE(12));
 	CU_ASSERT_EQUAL(store_shared_bytes(t.store), 8 * BS);
 	for (i = 0; i < 2; i++) {
-		CU_ASSERT_TRUE(has(&t, a, 3, 103) && has(&t, a, 4, 104) && has(&t, a, 9, 109));
-		CU_ASSERT_TRUE(has(&t, b, 3, 203) && has(&t, b, 4, 204) && has(&t, b, 9, 109));
+		CU_ASSERT_TRUE(ut_block_has(&t, a, 3, 103) && ut_block_has(&t, a, 4, 104) &&
+			       ut_block_has(&t, a, 9, 109));
+		CU_ASSERT_TRUE(ut_block_has(&t, b, 3, 203) && ut_block_has(&t, b, 4, 204) &&
+			       ut_block_has(&t, b, 9, 109));
 		CU_ASSERT_TRUE(is_shared(a, 2) && is_shared(b, 5) && !is_shared(b, 4));
 		reopen(&t, &a, &b);
 	}
@@ -194,12 +162,12 @@ static void test_not_written(void)
 	object_put(b);
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), FREE(10));
 	b = file_get(&t, 1, false);
-	CU_ASSERT_TRUE(has(&t, b, 2, 102));
+	CU_ASSERT_TRUE(ut_block_has(&t, b, 2, 102));
 	CU_ASSERT_EQUAL(object_alloc(b, 2, 5), 0);
 	CU_ASSERT_EQUAL(object_punch(b, 4, 2), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), FREE(13));
-	CU_ASSERT_TRUE(has(&t, b, 4, 0) && has(&t, a, 4, 104));
+	CU_ASSERT_TRUE(ut_block_has(&t, b, 4, 0) && ut_block_has(&t, a, 4, 104));
 	end(&t, a, b);
 }
 
@@ -226,7 +194,7 @@ static void removed(bool first, bool held)
 	CU_ASSERT_FALSE(is_shared(left, 0));
 	CU_ASSERT_EQUAL(store_free_bytes(t.store), FREE(10));
 	for (i = 0; i < 10; i++)
-		CU_ASSERT_TRUE(has(&t, left, i, 100 + i));
+		CU_ASSERT_TRUE(ut_block_has(&t, left, i, 100 + i));
 	CU_ASSERT_EQUAL(object_remove(left), 0);
 	object_put(left);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
@@ -258,11 +226,12 @@ static void test_zeroed(void)
 	CU_ASSERT_TRUE(object_lookup(b, 3, &start, &run, &written) && !written);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), FREE(13));
-	CU_ASSERT_TRUE(has(&t, a, 3, 103) && has(&t, b, 5, 105) && has(&t, b, 1, 101));
+	CU_ASSERT_TRUE(ut_block_has(&t, a, 3, 103) && ut_block_has(&t, b, 5, 105) &&
+		       ut_block_has(&t, b, 1, 101));
 	write_block(&t, b, 3, 203);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), FREE(13));
-	CU_ASSERT_TRUE(has(&t, a, 3, 103) && has(&t, b, 3, 203));
+	CU_ASSERT_TRUE(ut_block_has(&t, a, 3, 103) && ut_block_has(&t, b, 3, 203));
 	end(&t, a, b);
 }
 
@@ -279,8 +248,10 @@ static void test_ranges(void)
 	share(b, 3, a, 7, 2);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), FREE(10));
-	CU_ASSERT_TRUE(has(&t, a, 20, 105) && has(&t, a, 24, 109) && has(&t, a, 25, 0));
-	CU_ASSERT_TRUE(has(&t, b, 2, 102) && has(&t, b, 3, 107) && has(&t, b, 4, 108));
+	CU_ASSERT_TRUE(ut_block_has(&t, a, 20, 105) && ut_block_has(&t, a, 24, 109) &&
+		       ut_block_has(&t, a, 25, 0));
+	CU_ASSERT_TRUE(ut_block_has(&t, b, 2, 102) && ut_block_has(&t, b, 3, 107) &&
+		       ut_block_has(&t, b, 4, 108));
 	/* 107 and 108 have four owners, 103 and 104 one. */
 	CU_ASSERT_FALSE(is_shared(a, 3));
 	for (i = 2; i < FILES; i++) {
@@ -301,7 +272,7 @@ static void test_ranges(void)
 	for (i = FILES - 1; i >= 2; i--) {
 		struct object *c = file_get(&t, i, false);
 
-		CU_ASSERT_TRUE(has(&t, c, i + 9, 109) && has(&t, c, i + 24, 109));
+		CU_ASSERT_TRUE(ut_block_has(&t, c, i + 9, 109) && ut_block_has(&t, c, i + 24, 109));
 		CU_ASSERT_EQUAL(object_remove(c), 0);
 		object_put(c);
 	}
@@ -334,7 +305,8 @@ static void test_full(void)
 	CU_ASSERT_EQUAL(object_alloc(b, 0, 3), 0);
 	write_block(&t, b, 1, 201);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_TRUE(has(&t, a, 1, 101) && has(&t, b, 1, 201) && has(&t, b, 2, 102));
+	CU_ASSERT_TRUE(ut_block_has(&t, a, 1, 101) && ut_block_has(&t, b, 1, 201) &&
+		       ut_block_has(&t, b, 2, 102));
 	object_put(c);
 	end(&t, a, b);
 }
@@ -354,7 +326,8 @@ static void test_epoch(void)
 	ddio_sim_run_for(t.world, 1000000);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
 	CU_ASSERT_EQUAL(ut_store_clean(&t), FREE(11));
-	CU_ASSERT_TRUE(has(&t, a, 4, 104) && has(&t, b, 4, 204) && has(&t, b, 5, 105));
+	CU_ASSERT_TRUE(ut_block_has(&t, a, 4, 104) && ut_block_has(&t, b, 4, 204) &&
+		       ut_block_has(&t, b, 5, 105));
 	CU_ASSERT_FALSE(is_shared(a, 4));
 	end(&t, a, b);
 }
@@ -438,7 +411,7 @@ static void damaged(uint64_t more, bool flip, bool gone)
 	CU_ASSERT_EQUAL(store_shared_bytes(t.store), 10 * BS);
 	write_block(&t, b, 1, 201);
 	CU_ASSERT_EQUAL(ut_store_commit(&t), 0);
-	CU_ASSERT_TRUE(has(&t, a, 1, 101) && has(&t, b, 1, 201));
+	CU_ASSERT_TRUE(ut_block_has(&t, a, 1, 101) && ut_block_has(&t, b, 1, 201));
 	end(&t, a, b);
 }
 
@@ -548,7 +521,7 @@ static bool holds(struct ut_store *t, const struct share_model *model)
 	for (i = 0; i < FILES; i++) {
 		obj = file_get(t, i, false);
 		for (b = 0; b < BLOCKS; b++)
-			same = has(t, obj, b, model->stamp[i][b]) && same;
+			same = ut_block_has(t, obj, b, model->stamp[i][b]) && same;
 		object_put(obj);
 	}
 	return same;
@@ -570,18 +543,10 @@ static uint64_t distinct(const struct share_model *model)
 
 static void crash(struct share_life *life)
 {
-	char from[300], to[300];
 	struct ut_store copy;
 	const struct share_model *is = NULL;
 
-	ut_store_prepare(&copy, SIZE);
-	snprintf(to, sizeof(to), "%.200s/recs", copy.top);
-	mkdir(to, 0700);
-	mkdir(copy.recs, 0700);
-	snprintf(from, sizeof(from), "%s/data.mdb", life->t.recs);
-	snprintf(to, sizeof(to), "%s/data.mdb", copy.recs);
-	ut_copy_file(from, to);
-	ut_copy_file(life->t.file, copy.file);
+	ut_store_copy(&copy, &life->t, SIZE);
 	CU_ASSERT_EQUAL_FATAL(ut_store_open(&copy), 0);
 	ut_store_clean(&copy);
 	if (holds(&copy, &life->done))

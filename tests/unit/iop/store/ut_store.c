@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
 #include <ftw.h>
+#include "base/rand.h"
+#include "iop/store/priv.h"
 #include "tests/unit/iop/store/ut_store.h"
 
 static int ut_unlink(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -79,6 +82,58 @@ void ut_store_prepare(struct ut_store *t, uint64_t size)
 	t->opts = (struct store_opts){
 		.dir = t->recs, .cluster = "demo", .disk_name = "d0", .disk = 7, .sums = true
 	};
+}
+
+void ut_store_copy(struct ut_store *copy, const struct ut_store *t, uint64_t size)
+{
+	char from[300], to[300];
+
+	ut_store_prepare(copy, size);
+	snprintf(to, sizeof(to), "%.200s/recs", copy->top);
+	mkdir(to, 0700);
+	mkdir(copy->recs, 0700);
+	snprintf(from, sizeof(from), "%s/data.mdb", t->recs);
+	snprintf(to, sizeof(to), "%s/data.mdb", copy->recs);
+	ut_copy_file(from, to);
+	ut_copy_file(t->file, copy->file);
+}
+
+void ut_store_raw(const struct ut_store *t, uint64_t at, void *data, size_t len, bool write)
+{
+	int fd = open(t->file, O_RDWR);
+	ssize_t n = write ? pwrite(fd, data, len, (off_t)at) : pread(fd, data, len, (off_t)at);
+
+	if (fd < 0 || n != (ssize_t)len)
+		abort();
+	close(fd);
+}
+
+void ut_stamp(uint8_t *data, size_t len, uint64_t stamp)
+{
+	uint64_t state = stamp, word;
+	size_t i;
+
+	for (i = 0; i < len; i += sizeof(word)) {
+		word = ddio_rand_next(&state);
+		memcpy(data + i, &word, sizeof(word));
+	}
+}
+
+bool ut_block_has(struct ut_store *t, struct object *obj, uint64_t block, uint64_t stamp)
+{
+	uint8_t data[4096], want[sizeof(data)];
+	uint64_t start, run;
+	bool written;
+	size_t len;
+
+	if (!obj || !object_lookup(obj, block, &start, &run, &written) || !written)
+		return !stamp;
+	len = obj->ref.block;
+	if (len > sizeof(data))
+		abort();
+	ut_stamp(want, len, stamp);
+	ut_store_raw(t, start, data, len, false);
+	return stamp && !memcmp(data, want, len) && !object_check(obj, block, data);
 }
 
 void ut_store_begin(struct ut_store *t, uint64_t size)

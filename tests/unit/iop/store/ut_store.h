@@ -40,6 +40,14 @@ int ut_store_open(struct ut_store *t);
 void ut_store_close(struct ut_store *t);
 /* @size: of the disk, which is a file that is mostly a hole. */
 void ut_store_prepare(struct ut_store *t, uint64_t size);
+/* Records and disk of @t as they are now, as after a crash; not opened yet. */
+void ut_store_copy(struct ut_store *copy, const struct ut_store *t, uint64_t size);
+/* A block's bytes in the disk's file. */
+void ut_store_raw(const struct ut_store *t, uint64_t at, void *data, size_t len, bool write);
+/* What a number stands for: @len bytes, by eights. */
+void ut_stamp(uint8_t *data, size_t len, uint64_t stamp);
+/* Whether the block has the bytes of its number, and its checksum says so; 0: whether it is a hole. */
+bool ut_block_has(struct ut_store *t, struct object *obj, uint64_t block, uint64_t stamp);
 void ut_store_begin(struct ut_store *t, uint64_t size);
 void ut_store_end(struct ut_store *t);
 int ut_store_reopen(struct ut_store *t);
