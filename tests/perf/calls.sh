@@ -18,6 +18,7 @@ case $rounds in '' | *[!0-9]* | 0) sed -n '6,13s/^# \?//p' "$0"; exit 2 ;; esac
 if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
 	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/calls.sh "$@"
 fi
+. tests/perf/medians.sh
 dir=$(mktemp -d /dev/shm/ddio-calls.XXXXXX) || exit 2
 
 finish() {
@@ -38,23 +39,6 @@ plain() {
 	"$build/tests/perf/bench_calls" --plain "$dir/plain" "$1" "$2" || exit 1
 	rm "$dir/plain"
 }
-# medians WORD...: of the lines "what ms" of all rounds; the words go before
-medians() {
-	awk -v head="$*" '
-		{ ms = $NF; $NF = ""; sub(/ +$/, ""); if (!($0 in n)) order[++m] = $0; v[$0, ++n[$0]] = ms }
-		function sorted(w, i, j, t) {
-			for (i = 2; i <= n[w]; i++)
-				for (j = i; j > 1 && v[w, j - 1] + 0 > v[w, j] + 0; j--) {
-					t = v[w, j]; v[w, j] = v[w, j - 1]; v[w, j - 1] = t
-				}
-		}
-		END {
-			for (k = 1; k <= m; k++) {
-				w = order[k]; sorted(w)
-				printf "%s %-28s %9.3f  (%.3f to %.3f)\n", head, w, v[w, int((n[w] + 1) / 2)], v[w, 1], v[w, n[w]]
-			}
-		}'
-}
 
 TOUCH=${TOUCH:-$(awk '/^MemAvailable/ { print int($2 * 3 / 4 / 1024 / 1024) }' /proc/meminfo)}
 "$build/tests/perf/bench_calls" --touch "$TOUCH" || exit 1
@@ -65,6 +49,6 @@ for procs in 4 16; do
 			one $procs $bytes 0
 			plain $procs $bytes
 			one $procs $bytes 5 | sed -n 's/^group_create/& (rank 0 5 ms late)/p'
-		done | medians "$procs $bytes"
+		done | medians '%-28s %9.3f  (%.3f to %.3f)' "$procs $bytes"
 	done
 done

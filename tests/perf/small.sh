@@ -16,6 +16,7 @@ if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
 	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/small.sh "$@"
 fi
 . tests/mpiio/launch.sh
+. tests/perf/medians.sh
 dir=$(mktemp -d /dev/shm/ddio-small.XXXXXX) || exit 2
 
 finish() {
@@ -51,18 +52,5 @@ for procs in 4 16; do
 			[ -x "$build/tests/mpiio/$mpi/barrier" ] || continue
 			N=$procs BOUND=10 launch "$build/tests/mpiio/$mpi/barrier" "$calls" 2>/dev/null | sed -n "s/^barrier /$mpi: barrier /p"
 		done
-	done | awk -v procs=$procs '
-		{ us = $NF; $NF = ""; sub(/ +$/, ""); if (!($0 in n)) order[++m] = $0; v[$0, ++n[$0]] = us }
-		function sorted(w, i, j, t) {
-			for (i = 2; i <= n[w]; i++)
-				for (j = i; j > 1 && v[w, j - 1] + 0 > v[w, j] + 0; j--) {
-					t = v[w, j]; v[w, j] = v[w, j - 1]; v[w, j - 1] = t
-				}
-		}
-		END {
-			for (k = 1; k <= m; k++) {
-				w = order[k]; sorted(w)
-				printf "%2d %-30s %9.2f  (%.2f to %.2f)\n", procs, w, v[w, int((n[w] + 1) / 2)], v[w, 1], v[w, n[w]]
-			}
-		}'
+	done | medians '%-30s %9.2f  (%.2f to %.2f)' "$(printf %2d $procs)"
 done

@@ -411,4 +411,23 @@ static inline struct ddio_disk *sw_disk(struct sw *sw, uint32_t disk)
 	return reactor_disk(&sw->iop->reactors[sw_reactor(sw, disk)], disk)->disk;
 }
 
+/* Has bytes of one object copied to another; all of them, or the status says why not. */
+static inline uint32_t sc_copy(struct sc *c, uint64_t from, uint64_t at, uint64_t to,
+			       uint64_t where, uint64_t len)
+{
+	struct ddio_msg_obj_copy x = { .from = sc_obj(from, 0, 0, 0).file,
+				       .to = sc_obj(to, 0, 0, 0).file,
+				       .from_offset = at,
+				       .to_offset = where,
+				       .len = len };
+	struct ddio_msg_obj_data done = { 0 };
+	uint32_t status = SC_CALL(c, OBJ_COPY, obj_copy, &x);
+
+	if (status == DDIO_ST_OK) {
+		CU_ASSERT_EQUAL(ddio_get_obj_data(c->data, c->len, &done), 0);
+		CU_ASSERT_EQUAL(done.len, len);
+	}
+	return status;
+}
+
 #endif /* DDIO_SERVER_WORLD_H */

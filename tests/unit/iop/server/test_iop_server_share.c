@@ -30,24 +30,6 @@ static uint64_t free_bytes(struct sc *c)
 	return check.free_bytes;
 }
 
-static uint32_t copy(struct sc *c, uint64_t from, uint64_t at, uint64_t to, uint64_t where,
-		     uint64_t len)
-{
-	struct ddio_msg_obj_copy x = { .from = sc_obj(from, 0, 0, 0).file,
-				       .to = sc_obj(to, 0, 0, 0).file,
-				       .from_offset = at,
-				       .to_offset = where,
-				       .len = len };
-	struct ddio_msg_obj_data done = { 0 };
-	uint32_t status = SC_CALL(c, OBJ_COPY, obj_copy, &x);
-
-	if (status == DDIO_ST_OK) {
-		CU_ASSERT_EQUAL(ddio_get_obj_data(c->data, c->len, &done), 0);
-		CU_ASSERT_EQUAL(done.len, len);
-	}
-	return status;
-}
-
 static bool reads(struct sc *c, uint64_t id, uint64_t at, const uint8_t *want, uint64_t len)
 {
 	return !sc_read(c, id, 0, at, len) && !memcmp(c->bulk, want, len);
@@ -79,7 +61,7 @@ static void test_copy(void)
 
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 7 * BS + 11, "first", 5), DDIO_ST_OK);
 	memcpy(was + 7 * BS + 11, "first", 5);
-	CU_ASSERT_EQUAL(copy(c, 1, 0, 2, 0, sizeof(was)), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 0, 2, 0, sizeof(was)), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(free_bytes(c), FREE - sizeof(was));
 	memcpy(pattern, was, sizeof(was));
 	/* A part of a block, a whole one, and one across two. */
@@ -112,11 +94,11 @@ static void test_over(void)
 	memcpy(was, pattern + 1, sizeof(pattern) - 1);
 	CU_ASSERT_EQUAL(sc_sync(c, 2), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_write(c, 2, 0, 12 * BS, "forgotten", 9), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(copy(c, 1, 20 * BS, 2, 10 * BS, 8 * BS + 100), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 20 * BS, 2, 10 * BS, 8 * BS + 100), DDIO_ST_OK);
 	memcpy(was + 10 * BS, pattern + 20 * BS, 8 * BS + 100);
 	CU_ASSERT_TRUE(reads(c, 2, 0, was, sizeof(was) - 1));
 	CU_ASSERT_EQUAL(free_bytes(c), FREE - 2 * sizeof(was) + 8 * BS);
-	CU_ASSERT_EQUAL(copy(c, 1, 100, 2, 200, 3 * BS), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 100, 2, 200, 3 * BS), DDIO_ST_OK);
 	memcpy(was + 200, pattern + 100, 3 * BS);
 	CU_ASSERT_TRUE(reads(c, 2, 0, was, sizeof(was) - 1));
 	CU_ASSERT_EQUAL(free_bytes(c), FREE - 2 * sizeof(was) + 8 * BS);
@@ -130,8 +112,8 @@ static void test_removed(void)
 	struct sc *c = begin(&sw);
 	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 0);
 
-	CU_ASSERT_EQUAL(copy(c, 1, 0, 2, 0, sizeof(was)), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(copy(c, 2, 0, 3, 0, sizeof(was)), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 0, 2, 0, sizeof(was)), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 2, 0, 3, 0, sizeof(was)), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_REMOVE, &obj), DDIO_ST_OK);
 	CU_ASSERT_TRUE(reads(c, 2, 0, was, sizeof(was)) && reads(c, 3, 0, was, sizeof(was)));
 	CU_ASSERT_EQUAL(free_bytes(c), FREE - sizeof(was));
@@ -155,7 +137,7 @@ static void test_full(void)
 
 	CU_ASSERT_EQUAL(sc_write(c, 4, 0, 0, fill, rest), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_sync(c, 4), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(copy(c, 1, 0, 2, 0, sizeof(was)), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 0, 2, 0, sizeof(was)), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(free_bytes(c), 2 * BS);
 	/* Not even the first bytes of what needs three places. */
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, BS - 2, was + 99, BS + 4), DDIO_ST_NO_SPACE);

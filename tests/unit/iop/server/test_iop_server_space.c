@@ -304,24 +304,6 @@ static void extents_in_parts(void)
 	sw_free(sw);
 }
 
-static uint32_t copy(struct sc *c, uint64_t from, uint64_t at, uint64_t to, uint64_t where,
-		     uint64_t len)
-{
-	struct ddio_msg_obj_copy x = { .from = sc_obj(from, 0, 0, 0).file,
-				       .to = sc_obj(to, 0, 0, 0).file,
-				       .from_offset = at,
-				       .to_offset = where,
-				       .len = len };
-	struct ddio_msg_obj_data data = { 0 };
-	uint32_t status = SC_CALL(c, OBJ_COPY, obj_copy, &x);
-
-	if (!status) {
-		CU_ASSERT_EQUAL(ddio_get_obj_data(c->data, c->len, &data), 0);
-		CU_ASSERT_EQUAL(data.len, len);
-	}
-	return status;
-}
-
 static void copies_keep_holes(void)
 {
 	struct ddio_msg_extents x;
@@ -334,7 +316,7 @@ static void copies_keep_holes(void)
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(allocate(c, 1, 15 * BS, 5 * BS, false), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 17 * BS, pattern + 17 * BS, BS), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(copy(c, 1, 0, 2, 0, 64 * BS), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 0, 2, 0, 64 * BS), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(extents(c, 2, &x), 2);
 	is_extent(&x, 0, 0, 10, 0);
 	is_extent(&x, 1, 17, 1, 0);
@@ -342,17 +324,17 @@ static void copies_keep_holes(void)
 	CU_ASSERT(reads(c, 2, 17 * BS, 10 * BS, 17 * BS));
 	/* Onto data, not at a block's beginning: the holes clear. */
 	CU_ASSERT_EQUAL(sc_write(c, 3, 0, 0, pattern, 40 * BS), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(copy(c, 1, 8 * BS + 100, 3, 8 * BS + 100, 9 * BS), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 8 * BS + 100, 3, 8 * BS + 100, 9 * BS), DDIO_ST_OK);
 	CU_ASSERT(reads(c, 3, 40 * BS, 10 * BS, 17 * BS));
-	CU_ASSERT_EQUAL(copy(c, 1, 5, 4, BS - 3, 7000), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 5, 4, BS - 3, 7000), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_read(c, 4, 0, BS - 3, 7000), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(memcmp(c->bulk, pattern + 5, 7000), 0);
-	CU_ASSERT_EQUAL(copy(c, 99, 0, 3, 2 * BS, 3 * BS), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 99, 0, 3, 2 * BS, 3 * BS), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_read(c, 3, 0, 2 * BS, 3 * BS), DDIO_ST_OK);
 	CU_ASSERT(sw_all(c->bulk, 3 * BS, 0));
 	CU_ASSERT_EQUAL(stat_of(c, 99).alloc, 0);
-	CU_ASSERT_EQUAL(copy(c, 3, 0, 3, 100, 200), DDIO_ST_INVALID);
-	CU_ASSERT_EQUAL(copy(c, 3, 0, 3, 200, 200), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(sc_copy(c, 3, 0, 3, 100, 200), DDIO_ST_INVALID);
+	CU_ASSERT_EQUAL(sc_copy(c, 3, 0, 3, 200, 200), DDIO_ST_OK);
 	sc_free(c);
 	sw_free(sw);
 }
@@ -383,7 +365,7 @@ static void large_copies(void)
 		CU_ASSERT_EQUAL(wrong, 0);
 	}
 	CU_ASSERT_EQUAL(allocate(c, 3, 0, 300 * BS, false), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(copy(c, 1, 0, 4, 5, 300 * BS), DDIO_ST_NO_SPACE);
+	CU_ASSERT_EQUAL(sc_copy(c, 1, 0, 4, 5, 300 * BS), DDIO_ST_NO_SPACE);
 	CU_ASSERT_PTR_NOT_NULL(strstr(c->text, "writing a copy"));
 	CU_ASSERT_EQUAL(sc_sync(c, 4), DDIO_ST_OK);
 	sc_free(c);
