@@ -709,8 +709,10 @@ static int write_owners(struct store_check *check, MDB_txn *txn)
 	const struct share_node *node = shares_find(&check->owners, 0);
 	int ret = mdb_drop(txn, check->store->db.dbi[STORE_SHARED], 0);
 
-	for (; node && !ret; node = shares_find(&check->owners, node->start + node->len))
-		ret = store_put_shared(check->store, txn, node->start, node->len, node->more);
+	for (; node && !ret;
+	     node = shares_find(&check->owners, node->range.start + node->range.len))
+		ret = store_put_shared(check->store, txn, node->range.start, node->range.len,
+				       node->more);
 	return ret;
 }
 

@@ -4,55 +4,6 @@
 #include "base/rand.h"
 #include "iop/store/ranges/freespace.h"
 
-static uint64_t longest_of(const struct range_node *node)
-{
-	return node ? node->longest : 0;
-}
-
-static void node_update(struct range_node *node)
-{
-	uint64_t longest = node->len;
-
-	if (longest_of(node->left) > longest)
-		longest = node->left->longest;
-	if (longest_of(node->right) > longest)
-		longest = node->right->longest;
-	node->longest = longest;
-}
-
-/* Splits into ranges that start below @key and the others. */
-static void tree_split(struct range_node *node, uint64_t key, struct range_node **low,
-		       struct range_node **high)
-{
-	if (!node) {
-		*low = NULL;
-		*high = NULL;
-	} else if (node->start < key) {
-		*low = node;
-		tree_split(node->right, key, &node->right, high);
-		node_update(node);
-	} else {
-		*high = node;
-		tree_split(node->left, key, low, &node->left);
-		node_update(node);
-	}
-}
-
-/* Joins two trees; all of @low lies below all of @high. */
-static struct range_node *tree_join(struct range_node *low, struct range_node *high)
-{
-	if (!low || !high)
-		return low ? low : high;
-	if (low->prio > high->prio) {
-		low->right = tree_join(low->right, high);
-		node_update(low);
-		return low;
-	}
-	high->left = tree_join(low, high->left);
-	node_update(high);
-	return high;
-}
-
 static struct range_node *node_new(struct ranges *set)
 {
 	struct range_node *node = calloc(1, sizeof(*node));
@@ -64,15 +15,9 @@ static struct range_node *node_new(struct ranges *set)
 
 static void set_insert(struct ranges *set, struct range_node *node, uint64_t start, uint64_t len)
 {
-	struct range_node *low, *high;
-
-	node->left = NULL;
-	node->right = NULL;
 	node->start = start;
 	node->len = len;
-	node->longest = len;
-	tree_split(set->root, start, &low, &high);
-	set->root = tree_join(tree_join(low, node), high);
+	range_tree_insert(&set->root, node);
 	set->total += len;
 	set->n++;
 }
@@ -80,11 +25,8 @@ static void set_insert(struct ranges *set, struct range_node *node, uint64_t sta
 /* Takes out the node that starts at @start, which must exist. */
 static struct range_node *set_take(struct ranges *set, uint64_t start)
 {
-	struct range_node *low, *node, *high;
+	struct range_node *node = range_tree_take(&set->root, start);
 
-	tree_split(set->root, start, &low, &high);
-	tree_split(high, start + 1, &node, &high);
-	set->root = tree_join(low, high);
 	set->total -= node->len;
 	set->n--;
 	return node;
@@ -95,22 +37,9 @@ void ranges_init(struct ranges *set)
 	*set = (struct ranges){ .rand = 1 };
 }
 
-/* Frees without a stack, by rotating left children up. */
 void ranges_fini(struct ranges *set)
 {
-	struct range_node *node = set->root, *next;
-
-	while (node) {
-		next = node->left;
-		if (next) {
-			node->left = next->right;
-			next->right = node;
-		} else {
-			next = node->right;
-			free(node);
-		}
-		node = next;
-	}
+	range_tree_free(set->root);
 	set->root = NULL;
 	set->total = 0;
 	set->n = 0;
@@ -118,17 +47,7 @@ void ranges_fini(struct ranges *set)
 
 const struct range_node *ranges_find(const struct ranges *set, uint64_t at)
 {
-	const struct range_node *node = set->root, *best = NULL;
-
-	while (node) {
-		if (node->start + node->len > at) {
-			best = node;
-			node = node->left;
-		} else {
-			node = node->right;
-		}
-	}
-	return best;
+	return range_tree_find(set->root, at);
 }
 
 bool ranges_contain(const struct ranges *set, uint64_t start, uint64_t len)
@@ -227,7 +146,7 @@ static bool range_fits(const struct range_node *node, uint64_t from, uint64_t le
 static bool tree_fit(const struct range_node *node, uint64_t from, uint64_t len, uint64_t align,
 		     uint64_t *start)
 {
-	if (longest_of(node) < len)
+	if (range_tree_longest(node) < len)
 		return false;
 	if (node->start > from && tree_fit(node->left, from, len, align, start))
 		return true;
@@ -244,5 +163,5 @@ bool ranges_fit(const struct ranges *set, uint64_t from, uint64_t len, uint64_t 
 
 uint64_t ranges_longest(const struct ranges *set)
 {
-	return longest_of(set->root);
+	return range_tree_longest(set->root);
 }

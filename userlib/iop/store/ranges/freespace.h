@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A set of numbers, kept as disjoint ranges that do not touch: the free bytes of a disk, or the blocks of
- * an object that have been allocated but never written.  A treap by start, in which every node knows the
- * longest range below it: neither a hash table nor a heap finds the first range from a place on that is
- * long enough, as the allocation needs, and this does in O(log n).
+ * an object that have been allocated but never written.
  */
 #ifndef DDIO_FREESPACE_H
 #define DDIO_FREESPACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct range_node {
-	struct range_node *left, *right;
-	uint64_t start, len;
-	uint64_t longest; /* of this node and all below it */
-	uint64_t prio;
-};
+#include "iop/store/ranges/tree.h"
 
 struct ranges {
 	struct range_node *root;

@@ -4,55 +4,20 @@
 #include "base/rand.h"
 #include "iop/store/ranges/shares.h"
 
-/* Splits into ranges that start below @key and the others. */
-static void tree_split(struct share_node *node, uint64_t key, struct share_node **low,
-		       struct share_node **high)
+static struct share_node *share_of(struct range_node *range)
 {
-	if (!node) {
-		*low = NULL;
-		*high = NULL;
-	} else if (node->start < key) {
-		*low = node;
-		tree_split(node->right, key, &node->right, high);
-	} else {
-		*high = node;
-		tree_split(node->left, key, low, &node->left);
-	}
+	return (struct share_node *)range;
 }
 
-/* Joins two trees; all of @low lies below all of @high. */
-static struct share_node *tree_join(struct share_node *low, struct share_node *high)
+static struct share_node *find(const struct shares *set, uint64_t at)
 {
-	if (!low || !high)
-		return low ? low : high;
-	if (low->prio > high->prio) {
-		low->right = tree_join(low->right, high);
-		return low;
-	}
-	high->left = tree_join(low, high->left);
-	return high;
-}
-
-static void insert(struct shares *set, struct share_node *node)
-{
-	struct share_node *low, *high;
-
-	node->left = NULL;
-	node->right = NULL;
-	tree_split(set->root, node->start, &low, &high);
-	set->root = tree_join(tree_join(low, node), high);
-	set->n++;
+	return share_of(range_tree_find(set->root, at));
 }
 
 static void take(struct shares *set, struct share_node *node)
 {
-	struct share_node *low, *one, *high;
-
-	tree_split(set->root, node->start, &low, &high);
-	tree_split(high, node->start + 1, &one, &high);
-	set->root = tree_join(low, high);
+	free(range_tree_take(&set->root, node->range.start));
 	set->n--;
-	free(one);
 }
 
 static struct share_node *add(struct shares *set, uint64_t start, uint64_t len, uint64_t more)
@@ -61,12 +26,20 @@ static struct share_node *add(struct shares *set, uint64_t start, uint64_t len, 
 
 	if (!node)
 		return NULL;
-	node->start = start;
-	node->len = len;
+	node->range.start = start;
+	node->range.len = len;
+	node->range.prio = ddio_rand_next(&set->rand);
 	node->more = more;
-	node->prio = ddio_rand_next(&set->rand);
-	insert(set, node);
+	range_tree_insert(&set->root, &node->range);
+	set->n++;
 	return node;
+}
+
+static void set_len(struct shares *set, struct share_node *node, uint64_t len)
+{
+	range_tree_take(&set->root, node->range.start);
+	node->range.len = len;
+	range_tree_insert(&set->root, &node->range);
 }
 
 void shares_init(struct shares *set)
@@ -74,38 +47,10 @@ void shares_init(struct shares *set)
 	*set = (struct shares){ .rand = 1 };
 }
 
-/* Frees without a stack, by rotating left children up. */
 void shares_fini(struct shares *set)
 {
-	struct share_node *node = set->root, *next;
-
-	while (node) {
-		next = node->left;
-		if (next) {
-			node->left = next->right;
-			next->right = node;
-		} else {
-			next = node->right;
-			free(node);
-		}
-		node = next;
-	}
+	range_tree_free(set->root);
 	shares_init(set);
-}
-
-static struct share_node *find(const struct shares *set, uint64_t at)
-{
-	struct share_node *node = set->root, *best = NULL;
-
-	while (node) {
-		if (node->start + node->len > at) {
-			best = node;
-			node = node->left;
-		} else {
-			node = node->right;
-		}
-	}
-	return best;
 }
 
 const struct share_node *shares_find(const struct shares *set, uint64_t at)
@@ -120,35 +65,41 @@ uint64_t shares_at(const struct shares *set, uint64_t at, uint64_t *len)
 
 	if (!node)
 		return 0;
-	left = (node->start > at ? node->start : node->start + node->len) - at;
+	left = (node->range.start > at ? node->range.start : node->range.start + node->range.len) -
+	       at;
 	if (*len > left)
 		*len = left;
-	return node->start > at ? 0 : node->more;
+	return node->range.start > at ? 0 : node->more;
 }
 
 /* Has a range begin at @at, if one goes over it: 0 or -ENOMEM. */
 static int cut_at(struct shares *set, uint64_t at)
 {
 	struct share_node *node = find(set, at);
+	uint64_t end;
 
-	if (!node || node->start >= at)
+	if (!node || node->range.start >= at)
 		return 0;
-	if (!add(set, at, node->start + node->len - at, node->more))
-		return -ENOMEM;
-	node->len = at - node->start;
-	return 0;
+	end = node->range.start + node->range.len;
+	set_len(set, node, at - node->range.start);
+	if (add(set, at, end - at, node->more))
+		return 0;
+	set_len(set, node, end - node->range.start);
+	return -ENOMEM;
 }
 
 /* Joins the range that begins at @at with the one before it, if they are alike. */
 static void join_at(struct shares *set, uint64_t at)
 {
 	struct share_node *node = find(set, at), *before = at ? find(set, at - 1) : NULL;
+	uint64_t len;
 
-	if (!node || !before || node == before || node->start != at ||
-	    before->start + before->len != at || before->more != node->more)
+	if (!node || !before || node == before || node->range.start != at ||
+	    before->range.start + before->range.len != at || before->more != node->more)
 		return;
-	before->len += node->len;
+	len = node->range.len;
 	take(set, node);
+	set_len(set, before, before->range.len + len);
 }
 
 /* Puts ranges without another owner where there are none, up to @end: 0 or -ENOMEM. */
@@ -160,12 +111,12 @@ static int fill(struct shares *set, uint64_t start, uint64_t end)
 		struct share_node *node = find(set, at);
 
 		len = end - at;
-		if (node && node->start <= at) {
-			len = node->start + node->len - at;
+		if (node && node->range.start <= at) {
+			len = node->range.start + node->range.len - at;
 			continue;
 		}
-		if (node && len > node->start - at)
-			len = node->start - at;
+		if (node && len > node->range.start - at)
+			len = node->range.start - at;
 		if (!add(set, at, len, 0))
 			return -ENOMEM;
 	}
@@ -178,12 +129,12 @@ static void tidy(struct shares *set, uint64_t start, uint64_t end)
 	struct share_node *node = find(set, start);
 	uint64_t at;
 
-	for (; node && node->start < end; node = find(set, at)) {
-		at = node->start + node->len;
+	for (; node && node->range.start < end; node = find(set, at)) {
+		at = node->range.start + node->range.len;
 		if (!node->more)
 			take(set, node);
 		else
-			join_at(set, node->start);
+			join_at(set, node->range.start);
 	}
 	join_at(set, end);
 }
@@ -207,14 +158,14 @@ static void change(struct shares *set, uint64_t start, uint64_t end, uint64_t mo
 	struct share_node *node;
 	uint64_t at;
 
-	for (at = start; at < end; at = node->start + node->len) {
+	for (at = start; at < end; at = node->range.start + node->range.len) {
 		node = find(set, at);
-		set->saved += node->len * more;
+		set->saved += node->range.len * more;
 		if (!node->more)
-			set->total += node->len;
+			set->total += node->range.len;
 		node->more += more;
 		if (!node->more)
-			set->total -= node->len;
+			set->total -= node->range.len;
 	}
 	tidy(set, start, end);
 }

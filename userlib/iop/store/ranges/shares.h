@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bytes of a disk that have more owners than one, and how many more.  A treap of disjoint ranges by start, of which
+ * Bytes of a disk that have more owners than one, and how many more.  Disjoint ranges, of which
  * neighbours differ in their number: what nobody shares takes no memory.
  */
 #ifndef DDIO_SHARES_H
 #define DDIO_SHARES_H
 
 #include <stdint.h>
+#include "iop/store/ranges/tree.h"
 
 /* @more: owners but one */
 struct share_node {
-	struct share_node *left, *right;
-	uint64_t start, len, more, prio;
+	struct range_node range;
+	uint64_t more;
 };
 
 /* @total: bytes that have more owners than one; @saved: what the others would take besides. */
 struct shares {
-	struct share_node *root;
+	struct range_node *root;
 	uint64_t n, total, saved, rand;
 };
 
