@@ -21,7 +21,8 @@
 #include "userlib/iop/store/apply_free.c"
 #include "userlib/iop/store/blocks.c"
 #define grow check_grow
-#include "userlib/iop/store/check.c"
+#include "userlib/iop/store/check/check.c"
+#include "userlib/iop/store/check/mend.c"
 #undef grow
 #include "userlib/iop/store/commit.c"
 #include "userlib/iop/store/label.c"

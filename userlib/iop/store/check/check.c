@@ -15,83 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "iop/lmdb/correct.h"
-#include "iop/lmdb/walk.h"
-#include "iop/store/priv.h"
-
-/**
- * struct found - a well-formed extent
- */
-struct found {
-	uint64_t start, len; /* bytes */
-	uint64_t id, block;
-	uint32_t bs;
-	bool dropped;
-};
-
-/**
- * struct bad_key - a record to be deleted
- * @fixed_len, @value_len: in its place goes this one, if any
- */
-struct bad_key {
-	int db;
-	size_t len, fixed_len, value_len;
-	uint8_t key[512], fixed[REC_EXTENT_KEY_LEN], value[REC_PENDING_LEN];
-};
-
-/**
- * struct lost_gap - between two extents there was one or more that cannot be read
- * @after, @before: the extents; count 0: there is none
- */
-struct lost_gap {
-	struct rec_extent after, before;
-	bool open;
-};
-
-/**
- * struct store_check - a check under way
- * @walk: reads the records
- * @pass, @at: what it is at: a pass, and of one over extents or free space how far it has come
- * @err: why it has ended, or 0
- * @found: all good extents: a heap, the last one on top, then in the order of places
- * @last_id, @last_end: of the last good one that was read: its object, and the block behind it
- * @unsorted: how many are in the heap
- * @behind: the end of the last extent before @at that is not dropped
- * @last: of the extents at which the pass over overlaps has looked, that which reaches furthest and is not dropped
- * @sharing: places may have more owners than one: records say so, or the label
- * @owners: how many more they have, as the extents say; @said: as records say, of which what is right is taken out
- * @recorded, @known: free space that is recorded: what is left to be compared, and all
- * @bad: records that a repair deletes or replaces
- * @read: the last extent that can be read
- * @gaps: where extents cannot be read; the last one is open until the next that can
- * @sums_id, @sums_bs: the object of the last sums that were read, and the bytes of its blocks; 0: there is none
- * @shadows: the objects of what is pending, @nshadows of them
- * @kept: problems that a repair leaves; @heads: of these, damaged records of objects
- */
-struct store_check {
-	struct store *store;
-	struct lmdb_walk walk;
-	enum store_repair repair;
-	size_t pass;
-	uint64_t at;
-	int err;
-	struct ddio_msg_fsck result;
-	struct found *found, *last;
-	size_t nfound, cap_found, unsorted;
-	uint64_t last_id, last_end, behind;
-	struct ranges recorded, known;
-	bool sharing;
-	struct shares owners, said;
-	struct bad_key *bad;
-	size_t nbad, cap_bad;
-	struct rec_extent read;
-	struct lost_gap *gaps;
-	size_t ngaps, cap_gaps;
-	uint64_t *shadows;
-	size_t nshadows, cap_shadows;
-	uint64_t kept, heads;
-	uint64_t sums_id;
-	uint32_t sums_bs;
-};
+#include "iop/store/check/check.h"
 
 /* What a pass returns when it is over: no errno. */
 #define PASS_OVER 1
@@ -357,8 +281,7 @@ static void gap_close(struct store_check *check, const struct rec_extent *rec)
 	check->gaps[check->ngaps - 1].open = false;
 }
 
-/* Replaces a record by one that says that its object has lost something. */
-static void lose(struct bad_key *bad, uint64_t id, uint64_t block)
+void check_lose(struct bad_key *bad, uint64_t id, uint64_t block)
 {
 	const struct rec_extent rec = { .id = id, .block = block, .count = 1, .lost = true };
 
@@ -398,7 +321,7 @@ static int extent_wrong(struct store_check *check, const MDB_val *key, const str
 	if (ret)
 		return ret;
 	if (bs && check->repair != STORE_DROP && !rec->lost) {
-		lose(last_bad(check), rec->id, rec->block);
+		check_lose(last_bad(check), rec->id, rec->block);
 		check->kept++;
 	} else {
 		leave(check);
@@ -512,7 +435,7 @@ static int check_overlap(struct store_check *check)
 		return -ENOMEM;
 	if (check->repair == STORE_DROP)
 		return 0;
-	lose(last_bad(check), loser->id, loser->block);
+	check_lose(last_bad(check), loser->id, loser->block);
 	check->kept++;
 	return 0;
 }
@@ -661,182 +584,6 @@ static int check_label(struct store_check *check)
 	return PASS_OVER;
 }
 
-/* Records space that no extent has: what was lost may have been there, unless it was recorded as free before. */
-static int write_gap(struct store_check *check, MDB_txn *txn, uint64_t start, uint64_t end)
-{
-	const struct range_node *range;
-	uint64_t from, to;
-	int ret = 0;
-
-	if (!check->kept)
-		return store_put_free(check->store, txn, start, end - start);
-	for (range = ranges_find(&check->known, start); range && range->start < end && !ret;
-	     range = ranges_find(&check->known, to)) {
-		from = range->start > start ? range->start : start;
-		to = range->start + range->len < end ? range->start + range->len : end;
-		ret = store_put_free(check->store, txn, from, to - from);
-		if (to == end)
-			break;
-	}
-	return ret;
-}
-
-/* Records the space that no extent has. */
-static int write_free(struct store_check *check, MDB_txn *txn)
-{
-	uint64_t at = LABEL_SPACE;
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < check->nfound && !ret; i++) {
-		const struct found *ext = &check->found[i];
-
-		if (ext->dropped)
-			continue;
-		if (ext->start > at)
-			ret = write_gap(check, txn, at, ext->start);
-		if (at < ext->start + ext->len)
-			at = ext->start + ext->len;
-	}
-	if (!ret && at < check->store->size)
-		ret = write_gap(check, txn, at, check->store->size);
-	return ret;
-}
-
-/* Records how many owners places have. */
-static int write_owners(struct store_check *check, MDB_txn *txn)
-{
-	const struct share_node *node = shares_find(&check->owners, 0);
-	int ret = mdb_drop(txn, check->store->db.dbi[STORE_SHARED], 0);
-
-	for (; node && !ret;
-	     node = shares_find(&check->owners, node->range.start + node->range.len))
-		ret = store_put_shared(check->store, txn, node->range.start, node->range.len,
-				       node->more);
-	return ret;
-}
-
-static int put_lost(struct store_check *check, MDB_txn *txn, uint64_t id, uint64_t block)
-{
-	struct bad_key lost;
-	MDB_val k = lmdb_val(lost.fixed, sizeof(lost.fixed));
-	MDB_val v = lmdb_val(lost.value, REC_EXTENT_LEN);
-	int ret;
-
-	lose(&lost, id, block);
-	ret = mdb_put(txn, check->store->db.dbi[STORE_EXTENTS], &k, &v, MDB_NOOVERWRITE);
-	return ret == MDB_KEYEXIST ? 0 : ret;
-}
-
-/* The object @id lies within the gap: what is lost may have been its own. */
-static int lost_of(struct store_check *check, MDB_txn *txn, const struct lost_gap *gap, uint64_t id)
-{
-	if (gap->after.count && gap->after.id == id)
-		return put_lost(check, txn, id, gap->after.block + gap->after.count);
-	/* It begins with its first block: nothing was in front of that. */
-	if (gap->before.count && gap->before.id == id && !gap->before.block)
-		return 0;
-	return put_lost(check, txn, id, 0);
-}
-
-static int mend_gap(struct store_check *check, MDB_txn *txn, const struct lost_gap *gap)
-{
-	uint64_t first = gap->after.count ? gap->after.id : 0, id;
-	uint8_t key[REC_KEY_LEN];
-	MDB_val k = lmdb_val(key, sizeof(key)), v;
-	MDB_cursor *cursor;
-	int ret = mdb_cursor_open(txn, check->store->db.dbi[STORE_OBJECTS], &cursor);
-
-	if (ret)
-		return ret;
-	rec_key(key, first);
-	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
-	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) {
-		if (!rec_key_get(k.mv_data, k.mv_size, &id))
-			continue;
-		if (gap->before.count && id > gap->before.id)
-			break;
-		ret = lost_of(check, txn, gap, id);
-		if (ret)
-			break;
-	}
-	mdb_cursor_close(cursor);
-	return ret == MDB_NOTFOUND ? 0 : ret;
-}
-
-/* If records of objects are gone, too, nobody can say whose an extent was: all around it stay refused. */
-static bool nameless(const struct store_check *check, const struct bad_key *bad)
-{
-	return check->heads && check->repair != STORE_DROP && bad->db == STORE_EXTENTS &&
-	       !bad->value_len;
-}
-
-static int mend_record(struct store_check *check, MDB_txn *txn, const struct bad_key *bad)
-{
-	struct lmdb *db = &check->store->db;
-	MDB_val k = lmdb_val(bad->key, bad->len), v = lmdb_val(bad->value, bad->value_len);
-	int ret;
-
-	if (nameless(check, bad))
-		return 0;
-	ret = mdb_del(txn, db->dbi[bad->db], &k, NULL);
-	if (ret && ret != MDB_NOTFOUND)
-		return ret;
-	k = lmdb_val(bad->fixed, bad->fixed_len);
-	return bad->value_len ? mdb_put(txn, db->dbi[bad->db], &k, &v, 0) : 0;
-}
-
-static int mend(MDB_txn *txn, void *arg)
-{
-	struct store_check *check = arg;
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < check->nbad && !ret; i++)
-		ret = mend_record(check, txn, &check->bad[i]);
-	for (i = 0; i < check->ngaps && !ret && !check->heads && check->repair != STORE_DROP; i++)
-		ret = mend_gap(check, txn, &check->gaps[i]);
-	if (!ret)
-		ret = write_owners(check, txn);
-	if (!ret)
-		ret = mdb_drop(txn, check->store->db.dbi[STORE_FREE], 0);
-	if (!ret)
-		ret = write_free(check, txn);
-	return ret ? ret : store_put_label(check->store, txn, 0);
-}
-
-/* Brings memory in line with the repaired records. */
-static int refresh(struct store *store)
-{
-	struct ddio_hash_walk walk;
-	struct object *obj;
-	int ret;
-
-	ret = store_load_free(store);
-	if (!ret)
-		ret = store_load_shares(store);
-	store_fetch_again(store);
-	store->idle_extents = 0;
-	ddio_hash_for_each(obj, &walk, &store->hash, node) {
-		if (!ret)
-			ret = object_reload(obj);
-		store->idle_extents += obj->idle ? obj->map.n : 0;
-	}
-	return ret ? ret : store_count(store);
-}
-
-static int records_repair(struct store_check *check)
-{
-	int ret;
-
-	if (store_dirty(check->store) || !lmdb_walk_newest(&check->walk))
-		return -EBUSY;
-	ret = lmdb_write(&check->store->db, mend, check);
-	if (!ret)
-		check->result.repaired = check->result.problems - check->kept;
-	return ret ? ret : refresh(check->store);
-}
-
 /* What is done, in this order: with each record of a database, or something until it says that it is over. */
 static const struct store_check_pass {
 	int db;
@@ -944,7 +691,7 @@ int store_check_end(struct store_check *check, struct ddio_msg_fsck *result)
 	int ret = check->err;
 
 	if (!ret && result && check->repair && check->result.problems)
-		ret = records_repair(check);
+		ret = check_mend(check);
 	if (!ret && result)
 		*result = check->result;
 	lmdb_walk_end(&check->walk);

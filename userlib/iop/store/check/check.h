@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DDIO_STORE_CHECK_H
+#define DDIO_STORE_CHECK_H
+
+#include "iop/lmdb/walk.h"
+#include "iop/store/priv.h"
+
+/**
+ * struct found - a well-formed extent
+ */
+struct found {
+	uint64_t start, len; /* bytes */
+	uint64_t id, block;
+	uint32_t bs;
+	bool dropped;
+};
+
+/**
+ * struct bad_key - a record to be deleted
+ * @fixed_len, @value_len: in its place goes this one, if any
+ */
+struct bad_key {
+	int db;
+	size_t len, fixed_len, value_len;
+	uint8_t key[512], fixed[REC_EXTENT_KEY_LEN], value[REC_PENDING_LEN];
+};
+
+/**
+ * struct lost_gap - between two extents there was one or more that cannot be read
+ * @after, @before: the extents; count 0: there is none
+ */
+struct lost_gap {
+	struct rec_extent after, before;
+	bool open;
+};
+
+/**
+ * struct store_check - a check under way
+ * @walk: reads the records
+ * @pass, @at: what it is at: a pass, and of one over extents or free space how far it has come
+ * @err: why it has ended, or 0
+ * @found: all good extents: a heap, the last one on top, then in the order of places
+ * @last_id, @last_end: of the last good one that was read: its object, and the block behind it
+ * @unsorted: how many are in the heap
+ * @behind: the end of the last extent before @at that is not dropped
+ * @last: of the extents at which the pass over overlaps has looked, that which reaches furthest and is not dropped
+ * @sharing: places may have more owners than one: records say so, or the label
+ * @owners: how many more they have, as the extents say; @said: as records say, of which what is right is taken out
+ * @recorded, @known: free space that is recorded: what is left to be compared, and all
+ * @bad: records that a repair deletes or replaces
+ * @read: the last extent that can be read
+ * @gaps: where extents cannot be read; the last one is open until the next that can
+ * @sums_id, @sums_bs: the object of the last sums that were read, and the bytes of its blocks; 0: there is none
+ * @shadows: the objects of what is pending, @nshadows of them
+ * @kept: problems that a repair leaves; @heads: of these, damaged records of objects
+ */
+struct store_check {
+	struct store *store;
+	struct lmdb_walk walk;
+	enum store_repair repair;
+	size_t pass;
+	uint64_t at;
+	int err;
+	struct ddio_msg_fsck result;
+	struct found *found, *last;
+	size_t nfound, cap_found, unsorted;
+	uint64_t last_id, last_end, behind;
+	struct ranges recorded, known;
+	bool sharing;
+	struct shares owners, said;
+	struct bad_key *bad;
+	size_t nbad, cap_bad;
+	struct rec_extent read;
+	struct lost_gap *gaps;
+	size_t ngaps, cap_gaps;
+	uint64_t *shadows;
+	size_t nshadows, cap_shadows;
+	uint64_t kept, heads;
+	uint64_t sums_id;
+	uint32_t sums_bs;
+};
+
+/* Has a record replaced by one that says that its object has lost something at @block. */
+void check_lose(struct bad_key *bad, uint64_t id, uint64_t block);
+/* Repairs what the check has found, and brings memory in line: 0, -EBUSY if something has changed meanwhile, or an errno. */
+int check_mend(struct store_check *check);
+
+#endif /* DDIO_STORE_CHECK_H */
