@@ -87,12 +87,13 @@ void cache_write(struct cache *cache, struct cache_io *io);
  * struct cache_flush - write back dirty blocks; caller-owned until @done
  * @obj: NULL: of all objects
  * @drop: drop the blocks, too
+ * @quiet: nobody asked, and nobody hears: errors are left for the next one that somebody asks for
  * A disk error is reported here, once; the blocks stay dirty unless @drop.  Also waits for I/O under way
  * on blocks that were discarded before.
  */
 struct cache_flush {
 	struct object *obj;
-	bool drop;
+	bool drop, quiet;
 	void (*done)(struct cache_flush *flush, int status);
 	void *arg;
 	struct ddio_list link;

@@ -50,7 +50,7 @@ void cache_flush(struct cache *c, struct cache_flush *flush)
 {
 	flush->seq = ++c->epoch;
 	flush->pending = 1;
-	flush->status = cache_errors_take(c, flush->obj);
+	flush->status = flush->quiet ? 0 : cache_errors_take(c, flush->obj);
 	ddio_list_add(&flush->link, &c->flushes);
 	if (flush->obj)
 		flush_object(c, flush);

@@ -85,7 +85,7 @@ void cache_flush_failed(struct cache *c, struct cache_entry *e, int err)
 	ddio_list_for_each_entry_safe(flush, tmp, &c->flushes, link) {
 		if (!cache_flush_concerns(flush, e))
 			continue;
-		told = true;
+		told |= !flush->quiet;
 		if (!flush->status)
 			flush->status = err;
 		cache_flush_one_less(c, flush);

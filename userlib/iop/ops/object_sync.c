@@ -240,6 +240,7 @@ void obj_wrote(struct server_request *req)
 	}
 	req->changes = false;
 	req->flush.obj = req->object;
+	req->flush.quiet = true;
 	req->flush.done = expected_flushed;
 	req->commit.done = expected_committed;
 	ddio_env_await(req->reactor->env);

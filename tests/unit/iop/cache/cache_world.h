@@ -545,6 +545,14 @@ static inline void world_flush_start(struct cache_world *w, struct world_flush *
 	cache_flush(w->cache, &x->flush);
 }
 
+static inline void world_flush_quietly(struct cache_world *w, struct world_flush *x,
+				       struct object *obj)
+{
+	*x = (struct world_flush){ .flush = { .obj = obj, .quiet = true, .done = world_flush_done },
+				   .status = 1 };
+	cache_flush(w->cache, &x->flush);
+}
+
 static inline int world_flush(struct cache_world *w, struct object *obj, bool drop)
 {
 	struct world_flush x;

@@ -98,6 +98,36 @@ static void a_write_error_is_told_once_and_the_block_stays(void)
 	free(other);
 }
 
+/* One that nobody has asked for keeps no error from who does. */
+static void a_quiet_flush_takes_no_error(void)
+{
+	struct cache_world *w = world_blocks(8);
+	struct object *obj = world_object(1, BS);
+	struct world_flush quiet;
+	uint8_t buf[BS];
+
+	memset(buf, 6, sizeof(buf));
+	w->fail_op = DDIO_DISK_WRITE;
+	/* An earlier one, and one of its own. */
+	w->fail_n = 1;
+	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, BS), 0);
+	world_flush_quietly(w, &quiet, obj);
+	world_run(w);
+	CU_ASSERT_EQUAL(stats(w).dirty, 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), -EIO);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	world_write(w, obj, 0, buf, 10);
+	w->fail_n = 1;
+	world_flush_quietly(w, &quiet, obj);
+	world_run(w);
+	CU_ASSERT_EQUAL(stats(w).dirty, 1);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), -EIO);
+	CU_ASSERT_EQUAL(stats(w).dirty, 0);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	world_free(w);
+	free(obj);
+}
+
 static void two_flushes_both_hear_of_a_failure(void)
 {
 	struct cache_world *w = world_blocks(8);
@@ -618,6 +648,7 @@ static void a_block_that_cannot_be_recorded_is_not_written(void)
 static const struct ut_case errors[] = {
 	{ "a read error reaches all who wait", a_read_error_reaches_all_who_wait },
 	{ "a write error is told once", a_write_error_is_told_once_and_the_block_stays },
+	{ "a quiet flush takes no error", a_quiet_flush_takes_no_error },
 	{ "two flushes hear of one failure", two_flushes_both_hear_of_a_failure },
 	{ "failing write back does not hang", failing_write_back_does_not_hang_eviction },
 	{ "another block makes room", one_of_two_blocks_fails_and_the_other_makes_room },
