@@ -6,6 +6,33 @@
 /* Of FS_WROTE: they say by which right something was written, not what. */
 #define LEASE_FLAGS (DDIO_FS_WROTE_LEASED | DDIO_FS_WROTE_RETURN)
 
+/* @mount, or (NULL) somebody who is none, changes the data. */
+static void writer_set(struct inode *inode, const struct ns_mount *mount)
+{
+	inode->writer = S_ISREG(inode->mode) && mount ? ns_mount_number(mount) : 0;
+}
+
+int ns_claim(struct ns *ns, const struct ns_mount *mount, struct inode *inode)
+{
+	if (inode->writer == ns_mount_number(mount))
+		return 0;
+	ns_begin(ns);
+	writer_set(inode, mount);
+	return ns_end(ns, ns_store(ns, inode));
+}
+
+bool ns_still_holds(const struct ns *ns, const struct ns_mount *mount, const struct inode *inode,
+		    const struct ddio_msg_fs_wrote *x)
+{
+	/* Nothing is lost that others were answered since the lease was granted. */
+	bool kept = x->lease > ns->began || ns->kept != ns->life;
+
+	if (!x->since && !kept)
+		return false;
+	/* A change is smaller only if this start has lost a later one. */
+	return (x->since && inode->change <= x->since) || inode->writer == ns_mount_number(mount);
+}
+
 static int regular_check(const struct inode *inode)
 {
 	if (S_ISDIR(inode->mode))
@@ -49,7 +76,8 @@ static int set_mode(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct i
 	return ns_acl_chmod(ns, inode);
 }
 
-static int set_all(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode)
+static int set_all(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_setattr *x,
+		   struct inode *inode)
 {
 	int ret;
 
@@ -62,6 +90,8 @@ static int set_all(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct in
 		inode->size = x->size;
 	}
 	ns_touch(ns, inode, x->mask & DDIO_FS_SET_SIZE);
+	if (x->mask & (DDIO_FS_SET_SIZE | DDIO_FS_SET_MTIME | DDIO_FS_SET_MTIME_NOW))
+		writer_set(inode, mount);
 	if (x->mask & DDIO_FS_SET_UID)
 		inode->uid = x->uid;
 	if (x->mask & DDIO_FS_SET_GID)
@@ -78,14 +108,16 @@ static int set_atime(struct ns *ns, struct inode *inode)
 	return ns_store(ns, inode);
 }
 
-int ns_setattr(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode)
+int ns_setattr(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_setattr *x,
+	       struct inode *inode)
 {
 	int ret = ns_load(ns, x->ino, inode);
 
 	if (ret || !x->mask)
 		return ret;
 	ns_begin(ns);
-	ret = x->mask == DDIO_FS_SET_ATIME_READ ? set_atime(ns, inode) : set_all(ns, x, inode);
+	ret = x->mask == DDIO_FS_SET_ATIME_READ ? set_atime(ns, inode)
+						: set_all(ns, mount, x, inode);
 	return ns_end(ns, ret);
 }
 
@@ -113,7 +145,8 @@ static struct timespec later(const struct timespec *a, const struct timespec *b)
 }
 
 /* Makes the file longer; @whole: what is behind the old end is written, or about to be. */
-static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, bool whole, struct inode *inode)
+static int grow(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_wrote *x,
+		bool whole, struct inode *inode)
 {
 	const struct timespec ctime = inode->ctime;
 
@@ -125,6 +158,7 @@ static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, bool whole, st
 	if (x->flags & DDIO_FS_WROTE_KILL_SUID)
 		kill_suid(inode);
 	ns_touch(ns, inode, true);
+	writer_set(inode, mount);
 	if (x->flags & DDIO_FS_WROTE_LEASED && x->flags & DDIO_FS_WROTE_TIMES) {
 		inode->mtime = x->mtime;
 		inode->ctime = later(&ctime, &x->mtime);
@@ -136,7 +170,8 @@ static int grow(struct ns *ns, const struct ddio_msg_fs_wrote *x, bool whole, st
 	return ns_store(ns, inode);
 }
 
-int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode)
+int ns_wrote(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_wrote *x,
+	     struct inode *inode)
 {
 	int ret = ns_load(ns, x->ino, inode);
 
@@ -148,7 +183,7 @@ int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *ino
 	    (!(x->flags & DDIO_FS_WROTE_DATA) || inode->flags & INODE_DATA))
 		return 0;
 	ns_begin(ns);
-	return ns_end(ns, grow(ns, x, x->base == inode->change, inode));
+	return ns_end(ns, grow(ns, mount, x, x->base == inode->change, inode));
 }
 
 int ns_commit_epoch(struct ns *ns, const struct ddio_msg_fs_wrote *x, uint64_t epoch,
@@ -162,7 +197,7 @@ int ns_commit_epoch(struct ns *ns, const struct ddio_msg_fs_wrote *x, uint64_t e
 		return ret;
 	ns_begin(ns);
 	inode->epoch = epoch;
-	return ns_end(ns, grow(ns, x, x->base == inode->change, inode));
+	return ns_end(ns, grow(ns, NULL, x, x->base == inode->change, inode));
 }
 
 int ns_settled_epoch(struct ns *ns, uint64_t ino, uint64_t epoch, struct inode *inode)
@@ -178,7 +213,8 @@ int ns_settled_epoch(struct ns *ns, uint64_t ino, uint64_t epoch, struct inode *
 	return ns_end(ns, ns_store(ns, inode));
 }
 
-static int append(struct ns *ns, const struct ddio_msg_fs_append *x, bool held, struct inode *inode)
+static int append(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_append *x,
+		  bool held, struct inode *inode)
 {
 	struct ddio_msg_fs_wrote wrote = { .ino = x->ino, .flags = DDIO_FS_WROTE_DATA };
 
@@ -187,7 +223,7 @@ static int append(struct ns *ns, const struct ddio_msg_fs_append *x, bool held, 
 	if (x->len > DDIO_MAX_FILE - inode->size)
 		return -EFBIG;
 	wrote.end = inode->size + x->len;
-	return grow(ns, &wrote, true, inode);
+	return grow(ns, mount, &wrote, true, inode);
 }
 
 int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_append *x, bool held,
@@ -206,7 +242,7 @@ int ns_append(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_ap
 		return ret;
 	if (!again) {
 		result = inode->size;
-		ret = ns_end_once(ns, &who, result, append(ns, x, held, inode));
+		ret = ns_end_once(ns, &who, result, append(ns, mount, x, held, inode));
 	}
 	*offset = result;
 	return ret;

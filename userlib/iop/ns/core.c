@@ -162,6 +162,11 @@ uint64_t ns_timeout(const struct ns *ns)
 	return ns->timeout_ns;
 }
 
+uint64_t ns_began(const struct ns *ns)
+{
+	return ns->began;
+}
+
 uint64_t ns_grace(const struct ns *ns)
 {
 	uint64_t now;

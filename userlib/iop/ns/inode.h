@@ -24,6 +24,8 @@ struct stripe {
  * @parent, @entries, @cookie: of a directory: its parent, number of entries, next entry's cookie
  * @target: of a symbolic link
  * @epoch: the last one that was committed, if not every disk is known to have settled it; else 0
+ * @writer: of a regular file: the mount that has made it, changed its data, size or time of modification last, or got its
+ *	lease since, see ns_still_holds(); 0: somebody else has, or it is not known
  */
 struct inode {
 	uint64_t ino;
@@ -32,7 +34,7 @@ struct inode {
 	uint64_t rdev, size, alloc, alloc_change, change;
 	struct timespec atime, mtime, ctime, btime;
 	struct stripe stripe;
-	uint64_t parent, entries, cookie, epoch;
+	uint64_t parent, entries, cookie, epoch, writer;
 	char *target;
 };
 #define INODE_DATA 0x1u /* it has, or may have, objects */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Mounts: which there are, and what each has open. */
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,6 +120,15 @@ void ns_mount_watch(struct ns *ns, const struct ns_mount_ops *ops, void *ctx)
 {
 	ns->mount_ops = ops;
 	ns->mount_ctx = ctx;
+}
+
+uint64_t ns_mount_number(const struct ns_mount *m)
+{
+	uint64_t number;
+
+	memcpy(&number, m->id, sizeof(number));
+	number = le64toh(number);
+	return number ? number : 1;
 }
 
 bool ns_mount_is(const struct ns_mount *m, const uint8_t id[DDIO_GROUP_ID_LEN])
@@ -340,7 +350,6 @@ static void silent_enter(struct ns *ns, struct ns_mount *m)
 
 	not_before(ns, m);
 	m->told = false;
-	m->survived = false;
 	ddio_list_del(&m->link);
 	ddio_list_add(&m->link, &ns->silent);
 	ns->bounds->at[BOUND_MOUNTS].now = --ns->nmounts;
@@ -445,7 +454,6 @@ int ns_mounts_load(struct ns *ns)
 		if (ret)
 			break;
 		m->before = true;
-		m->survived = true;
 		m->away = ddio_env_now(ns->env);
 		ns->before++;
 	}
@@ -552,9 +560,4 @@ uint32_t ns_openers(const struct ns *ns, const struct ns_mount *m, uint64_t ino)
 	const struct open_inode *open = mine_find(m, ino) ? open_find(ns, ino) : NULL;
 
 	return open ? open->mounts : 0;
-}
-
-bool ns_unchanged(const struct ns *ns, const struct ns_mount *m, const struct inode *inode)
-{
-	return m->survived && inode->change < ns->began;
 }

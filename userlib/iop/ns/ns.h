@@ -114,8 +114,19 @@ struct ns_who {
 int ns_inode(struct ns *ns, uint64_t ino, struct inode *inode);
 /* The same; also finds a directory, link or device that was removed recently, as it was then. */
 int ns_getattr(struct ns *ns, uint64_t ino, struct inode *inode);
-int ns_setattr(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct inode *inode);
-int ns_wrote(struct ns *ns, const struct ddio_msg_fs_wrote *x, struct inode *inode);
+/* @mount: it asks for that, or (NULL) somebody who is none. */
+int ns_setattr(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_setattr *x,
+	       struct inode *inode);
+int ns_wrote(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_wrote *x,
+	     struct inode *inode);
+/* A mount gets the inode's lease: whatever it writes is its own until another mount gets one, or changes data. */
+int ns_claim(struct ns *ns, const struct ns_mount *mount, struct inode *inode);
+/*
+ * Returns true if what @mount says of @inode by a lease that it has lost still holds: nobody else has changed data, size or
+ * time of modification since, or got a lease, but perhaps the mount itself has changed something.
+ */
+bool ns_still_holds(const struct ns *ns, const struct ns_mount *mount, const struct inode *inode,
+		    const struct ddio_msg_fs_wrote *x);
 /* As ns_wrote(), and in the same change: the file has what was written under the epoch. */
 int ns_commit_epoch(struct ns *ns, const struct ddio_msg_fs_wrote *x, uint64_t epoch,
 		    struct inode *inode);
@@ -250,6 +261,8 @@ struct ns_mount_ops {
 struct ns_end {
 	void (*done)(struct ns_end *end, int err);
 };
+/* Returns what the records know the mount by: never 0, and the same after a restart. */
+uint64_t ns_mount_number(const struct ns_mount *mount);
 bool ns_mount_is(const struct ns_mount *mount, const uint8_t id[DDIO_GROUP_ID_LEN]);
 /* Returns true if the inode is open, or a mount of before a restart may still report that it is. */
 bool ns_in_use(const struct ns *ns, uint64_t ino);
@@ -273,6 +286,8 @@ void ns_mount_end(struct ns *ns, struct ns_mount *mount, struct ns_end *end);
 void ns_mounts_go_on(struct ns *ns);
 /* Returns true if ns_mounts_go_on() is due. */
 bool ns_mounts_ending(const struct ns *ns);
+/* Returns when this life of the name server began: a number that grows with each. */
+uint64_t ns_began(const struct ns *ns);
 /* Returns how long mounts of before a restart may still take to report, or 0: all have. */
 uint64_t ns_grace(const struct ns *ns);
 uint64_t ns_timeout(const struct ns *ns);
@@ -280,11 +295,6 @@ uint64_t ns_timeout(const struct ns *ns);
  * orphan. */
 int ns_open_file(struct ns *ns, struct ns_mount *mount, uint64_t ino, bool again,
 		 struct inode *inode);
-/*
- * Returns true if nobody has changed the inode since the restart that this mount has survived: what the mount wrote
- * under a lease of before then still holds.
- */
-bool ns_unchanged(const struct ns *ns, const struct ns_mount *mount, const struct inode *inode);
 /* Returns how many mounts have the inode open; 0 unless @mount is one of them. */
 uint32_t ns_openers(const struct ns *ns, const struct ns_mount *mount, uint64_t ino);
 int ns_release(struct ns *ns, struct ns_mount *mount, uint64_t ino, struct ns_left *left);

@@ -89,7 +89,7 @@ struct ns {
  * @results: how many are recorded
  * @away: since when it has had no connection
  * @walk: over @opens while it ends; @end: who is told, or NULL
- * @survived: it is from before the restart; @before: and has not reported yet; @told: it has reported
+ * @before: it is from before the restart, and has not reported yet; @told: it has reported
  * @any_done: @forgotten is valid; @keep: if it ends, its results stay
  */
 struct ns_mount {
@@ -101,7 +101,7 @@ struct ns_mount {
 	uint64_t away;
 	struct ddio_hash_walk walk;
 	struct ns_end *end;
-	bool before, survived, told, any_done, keep;
+	bool before, told, any_done, keep;
 };
 
 /* change.c */

@@ -148,6 +148,22 @@ static void code_epoch(struct ddio_coder *c, struct inode *in)
 	code_check(c, in->epoch && S_ISREG(in->mode), -EUCLEAN);
 }
 
+static void code_writer(struct ddio_coder *c, struct inode *in)
+{
+	code_u64(c, &in->epoch);
+	code_u64(c, &in->writer);
+	code_check(c, in->writer && S_ISREG(in->mode), -EUCLEAN);
+}
+
+/* What the record has behind that of release 0.1.0. */
+static void code_inode_tail(struct ddio_coder *c, struct inode *in, uint32_t version)
+{
+	if (version == NS_VERSION_WRITER)
+		code_writer(c, in);
+	else if (version == NS_VERSION_EPOCH)
+		code_epoch(c, in);
+}
+
 /* @name: it is part of the record. */
 static void code_entry(struct ddio_coder *c, struct ns_entry *e, bool name)
 {
@@ -184,33 +200,35 @@ static void code_meta(struct ddio_coder *c, struct ns_meta *x)
  */
 CODER_FLAT ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *in)
 {
-	struct ddio_coder c = value_writing(buf, cap, in->epoch ? NS_VERSION_EPOCH : NS_VERSION);
+	uint32_t version = in->writer  ? NS_VERSION_WRITER
+			   : in->epoch ? NS_VERSION_EPOCH
+				       : NS_VERSION;
+	struct ddio_coder c = value_writing(buf, cap, version);
 	uint8_t key[NS_KEY_LEN];
 
 	ns_key(key, in->ino);
 	code_inode(&c, (struct inode *)in);
-	if (in->epoch)
-		code_epoch(&c, (struct inode *)in);
+	code_inode_tail(&c, (struct inode *)in, version);
 	value_close(&c, key, sizeof(key));
 	return ddio_wr_end(&c.w);
 }
 
 CODER_FLAT int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *in)
 {
+	uint32_t version = len >= sizeof(version) ? bytes_get32(value) : 0;
 	uint8_t key[NS_KEY_LEN];
 	struct ddio_coder c;
-	bool epoch;
 	int ret;
 
 	memset(in, 0, sizeof(*in));
 	ns_key(key, ino);
-	epoch = len >= sizeof(uint32_t) && bytes_get32(value) == NS_VERSION_EPOCH;
-	c = value_reading(key, sizeof(key), value, len, epoch ? NS_VERSION_EPOCH : NS_VERSION);
+	if (version != NS_VERSION_WRITER && version != NS_VERSION_EPOCH)
+		version = NS_VERSION;
+	c = value_reading(key, sizeof(key), value, len, version);
 	code_check(&c, ino, -EUCLEAN);
 	in->ino = ino;
 	code_inode(&c, in);
-	if (epoch)
-		code_epoch(&c, in);
+	code_inode_tail(&c, in, version);
 	ret = value_end(&c);
 	if (ret)
 		inode_free(in);

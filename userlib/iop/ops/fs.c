@@ -36,7 +36,7 @@ int serve_fs_setattr(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_setattr, &x, "number, mask or times");
-	err = ns_setattr(fs_ns(req), &x, &inode);
+	err = ns_setattr(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "setting attributes");
 }
 

@@ -120,7 +120,7 @@ int serve_fs_wrote(struct server_request *req, const void *payload)
 		server_fail_errno(req, err, "writing without the lease");
 		return 0;
 	}
-	err = ns_wrote(fs_ns(req), &x, &inode);
+	err = ns_wrote(fs_ns(req), fs_mount(req), &x, &inode);
 	if (x.flags & DDIO_FS_WROTE_RETURN)
 		fs_lease_end(req, x.ino, x.lease);
 	return fs_reply_attr_when(req, err, &inode, x.sync, "extending a file");

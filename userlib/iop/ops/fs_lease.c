@@ -388,14 +388,19 @@ static int lease_serve(struct server_request *req, const void *payload);
 
 /* Returns the lease's number, or 0. */
 static uint64_t lease_give(const struct server_request *req, const struct ddio_msg_fs_lease *x,
-			   const struct inode *inode)
+			   struct inode *inode)
 {
 	uint32_t openers = ns_openers(fs_ns(req), fs_mount(req), x->ino);
+	uint64_t lease;
 
 	if (!openers || (x->flags & DDIO_FS_LEASE_ALONE && openers > 1) ||
 	    !inode_is(inode, S_IFREG) || ns_grace(fs_ns(req)) || fs_end_is_locked(req, x->ino))
 		return 0;
-	return lease_grant(leases_of(req), x->ino, fs_mount(req));
+	lease = lease_grant(leases_of(req), x->ino, fs_mount(req));
+	if (!lease || !ns_claim(fs_ns(req), fs_mount(req), inode))
+		return lease;
+	lease_end(leases_of(req), x->ino, fs_mount(req), lease);
+	return 0;
 }
 
 static int lease_serve(struct server_request *req, const void *payload)
@@ -415,7 +420,7 @@ static int lease_serve(struct server_request *req, const void *payload)
 		if (!is_leased(req, x.ino))
 			out.lease = lease_give(req, &x, &inode);
 		inode_attr(&inode, &out.attr);
-		SERVER_REPLY(req, fs_leased, &out);
+		FS_REPLY(req, fs_leased, &out, false);
 	}
 	inode_free(&inode);
 	return 0;
@@ -482,8 +487,8 @@ int fs_lease_wrote(const struct server_request *req, const struct ddio_msg_fs_wr
 	if (!fs_mount(req))
 		return -ECANCELED;
 	err = ns_inode(fs_ns(req), x->ino, &inode);
-	if (!err && (x->end || x->flags & DDIO_FS_WROTE_TIMES) && inode.change != x->since &&
-	    !(x->since && ns_unchanged(fs_ns(req), fs_mount(req), &inode)))
+	if (!err && (x->end || x->flags & DDIO_FS_WROTE_TIMES) &&
+	    !ns_still_holds(fs_ns(req), fs_mount(req), &inode, x))
 		err = -ECANCELED;
 	inode_free(&inode);
 	return err;
@@ -501,6 +506,8 @@ void fs_leases_start(struct ddio_iop *iop)
 	iop->lease_turn.arg = &iop->leases;
 	iop->leases.more = lease_more;
 	iop->leases.arg = iop;
+	/* So no number comes again after a restart. */
+	iop->leases.last = iop->ns ? ns_began(iop->ns) : 0;
 }
 
 bool fs_leases_lost(struct ddio_iop *iop, struct ns_mount *mount, uint64_t *steps)

@@ -74,7 +74,7 @@ static int mark_data(struct ns *ns, struct inode *inode)
 	if (inode->flags & INODE_DATA)
 		return 0;
 	inode_free(inode);
-	return ns_wrote(ns, &x, inode);
+	return ns_wrote(ns, NULL, &x, inode);
 }
 
 static int regular(struct inode *inode)
@@ -120,7 +120,7 @@ static int create_new(struct server_request *req, const struct ddio_msg_ns_creat
 	if (!err && x->rec.size) {
 		set.ino = inode->ino;
 		inode_free(inode);
-		err = ns_setattr(ns, &set, inode);
+		err = ns_setattr(ns, NULL, &set, inode);
 	}
 	return err;
 }
@@ -344,7 +344,7 @@ static int size_extend(struct ns *ns, const struct ddio_msg_ns_size *x, struct i
 	if (!inode->nlink)
 		return -ENOENT;
 	inode_free(inode);
-	return ns_wrote(ns, &wrote, inode);
+	return ns_wrote(ns, NULL, &wrote, inode);
 }
 
 static int size_set(struct ns *ns, const struct ddio_msg_ns_size *x, struct inode *inode)
@@ -359,7 +359,7 @@ static int size_set(struct ns *ns, const struct ddio_msg_ns_size *x, struct inod
 	if (!inode->nlink)
 		return -ENOENT;
 	inode_free(inode);
-	return ns_setattr(ns, &set, inode);
+	return ns_setattr(ns, NULL, &set, inode);
 }
 
 int serve_ns_size(struct server_request *req, const void *payload)

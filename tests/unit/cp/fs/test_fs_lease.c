@@ -639,6 +639,196 @@ static void net_set(struct lessees *p, uint64_t latency_ns)
 		ddio_sim_set_link(p->w.mount[0].env[k], &net);
 }
 
+/* What a mount itself does to a file whose lease it has, or had. */
+static void own_rename(struct lessees *p)
+{
+	FS_OK(p->m, ddio_fs_rename, p->m->fs, DDIO_FS_ROOT, "a", DDIO_FS_ROOT, "c", 0);
+}
+
+static void own_exchange(struct lessees *p)
+{
+	FS_OK(p->m, ddio_fs_rename, p->m->fs, DDIO_FS_ROOT, "a", DDIO_FS_ROOT, "warm",
+	      DDIO_FS_RENAME_EXCHANGE);
+}
+
+static void own_link(struct lessees *p)
+{
+	FS_OK(p->m, ddio_fs_link, p->m->fs, p->ino, DDIO_FS_ROOT, "c");
+}
+
+static void own_unlink(struct lessees *p)
+{
+	own_link(p);
+	FS_OK(p->m, ddio_fs_unlink, p->m->fs, DDIO_FS_ROOT, "c");
+}
+
+static void own_xattr(struct lessees *p)
+{
+	FS_OK(p->m, ddio_fs_setxattr, p->m->fs, p->ino, "user.x", "1", 1, 0, false);
+}
+
+static void own_none(struct lessees *p)
+{
+	(void)p;
+}
+
+static void (*const own[])(struct lessees *p) = { own_none, own_rename, own_exchange,
+						  own_link, own_unlink, own_xattr };
+
+/* What another mount does when the lease is void. */
+enum others { OTHER_LOOKS, OTHER_RENAMES, OTHER_CUTS, OTHER_DATES, OTHERS };
+
+static void other_begin(struct lessees *p, enum others what, struct fsc_result *r)
+{
+	static const struct ddio_fs_attr set = { .size = 10, .mtime = { 1, 2 } };
+
+	fsc_wait_init(r, p->n->fs);
+	fsc_wait_begin(r);
+	switch (what) {
+	case OTHER_RENAMES:
+		ddio_fs_rename(p->n->fs, DDIO_FS_ROOT, "a", DDIO_FS_ROOT, "d", 0, fsc_wait_done, r);
+		break;
+	case OTHER_CUTS:
+		ddio_fs_setattr(p->n->fs, p->ino, DDIO_FS_SET_SIZE, &set, fsc_wait_done, r);
+		break;
+	case OTHER_DATES:
+		ddio_fs_setattr(p->n->fs, p->ino, DDIO_FS_SET_MTIME, &set, fsc_wait_done, r);
+		break;
+	default:
+		stat_by_number(p, r);
+	}
+}
+
+static void cut_off_until(struct lessees *p, const struct fsc_result *other)
+{
+	uint64_t begin = ddio_env_now(p->w.mount[1].env[0]);
+
+	while (!other->calls && ddio_env_now(p->w.mount[1].env[0]) - begin < 30 * FS_SEC)
+		ddio_sim_run_for(p->w.dw, 100 * FS_MS);
+	CU_ASSERT(other->calls && !other->err);
+}
+
+/*
+ * The holder changes the file otherwise, before it is cut off and (@late) after that: these are its own changes, and all that
+ * it wrote is there, unless somebody else has changed data or times meanwhile.
+ */
+static void changed_by_itself(void (*change)(struct lessees *p), bool late, enum others what)
+{
+	bool undone = what == OTHER_CUTS || what == OTHER_DATES;
+	struct fsc_result other;
+	struct lessees p;
+
+	lease_begin_as(&p, 15, DDIO_FS_HARD, O_APPEND);
+	put(&p);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	if (!late)
+		change(&p);
+	put(&p);
+	net_set(&p, 20 * FS_SEC);
+	other_begin(&p, what, &other);
+	cut_off_until(&p, &other);
+	slow(&p);
+	if (late)
+		change(&p);
+	ddio_sim_run_for(p.w.dw, 60 * FS_SEC);
+	FS_ERR(p.m, undone ? -EIO : 0, ddio_fs_sync, p.a);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	if (what == OTHER_CUTS)
+		CU_ASSERT_EQUAL(p.n->r.attr.size, 10);
+	if (what == OTHER_DATES)
+		CU_ASSERT_EQUAL(p.n->r.attr.mtime.tv_sec, 1);
+	if (!undone) {
+		open_b(&p, O_RDONLY);
+		check_b(&p);
+	}
+	lease_finish(&p);
+}
+
+static void changed_by_the_holder(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		changed_by_itself(own[i], false, OTHER_LOOKS);
+		changed_by_itself(own[i], true, OTHER_LOOKS);
+	}
+	for (i = 0; i < OTHERS; i++) {
+		changed_by_itself(own_none, false, i);
+		changed_by_itself(own_xattr, false, i);
+		changed_by_itself(own_xattr, true, i);
+	}
+}
+
+/* Whatever the name server sends from now on takes so long. */
+static void answers_take(struct lessees *p, uint64_t ns)
+{
+	struct ddio_sim_link net;
+	uint32_t k;
+
+	ddio_sim_link_default(&net);
+	net.latency_ns = ns;
+	for (k = 0; k < FS_NODE_REACTORS; k++)
+		ddio_sim_set_link(p->w.names_node.env[k], &net);
+}
+
+/* The name server's answers to the first mount are lost, which hears of it again after @away. */
+static void answers_lost(struct lessees *p, uint64_t away)
+{
+	uint32_t k;
+
+	for (k = 0; k < FS_REACTORS; k++)
+		ddio_sim_cut(p->w.mount[0].env[k]);
+	answers_take(p, 0);
+	ddio_sim_run_for(p->w.dw, away);
+	for (k = 0; k < FS_REACTORS; k++)
+		ddio_sim_rejoin(p->w.mount[0].env[k]);
+}
+
+/*
+ * The answer to what a mount tells is lost, or (@recalled) the one to its returning the lease; it was told nevertheless, and is
+ * told again without harm.
+ */
+static void answer_lost(bool recalled, uint64_t away)
+{
+	struct fsc_result asking, syncing;
+	struct lessees p;
+
+	lease_begin_as(&p, 16, DDIO_FS_HARD, O_APPEND);
+	put(&p);
+	fsc_wait_init(&asking, p.n->fs);
+	fsc_wait_begin(&asking);
+	fsc_wait_init(&syncing, p.m->fs);
+	fsc_wait_begin(&syncing);
+	if (recalled) {
+		stat_by_number(&p, &asking);
+		ddio_sim_run_for(p.w.dw, 3 * FS_MS / 2);
+		answers_take(&p, 20 * FS_SEC);
+	} else {
+		answers_take(&p, 20 * FS_SEC);
+		ddio_fs_sync(p.a, fsc_wait_done, &syncing);
+	}
+	ddio_sim_run_for(p.w.dw, 2 * FS_MS);
+	CU_ASSERT_EQUAL(leases_now(&p), recalled ? 0 : 1);
+	CU_ASSERT(!syncing.calls && !asking.calls);
+	answers_lost(&p, away);
+	ddio_sim_run_for(p.w.dw, 60 * FS_SEC);
+	/* The other mount, which is not hard, may have been too long without an answer. */
+	CU_ASSERT(recalled ? asking.calls : syncing.calls && !syncing.err);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	open_b(&p, O_RDONLY);
+	check_b(&p);
+	lease_finish(&p);
+}
+
+static void answers_are_lost(void)
+{
+	answer_lost(false, 10 * FS_MS);
+	answer_lost(false, 10 * FS_SEC);
+	answer_lost(true, 10 * FS_MS);
+	answer_lost(true, 10 * FS_SEC);
+}
+
 /* However long a mount goes on writing, what it has been answered is told within a second, so that its death takes no more. */
 static void told_within_a_second(int flags)
 {
@@ -729,6 +919,8 @@ static const struct ut_case cases[] = {
 	{ "restart at any moment", restart_at_any_moment },
 	{ "holder cut off", holder_cut_off },
 	{ "stopped at any moment", stopped_at_any_moment },
+	{ "changed by the holder", changed_by_the_holder },
+	{ "answers are lost", answers_are_lost },
 	{ "dies while it writes", dies_while_it_writes },
 	{ "full disks", full_disks },
 	{ 0 },

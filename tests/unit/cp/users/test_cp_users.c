@@ -49,7 +49,7 @@ static void root_open(struct ns *ns)
 					 .mode = 0777 };
 	struct inode inode;
 
-	CU_ASSERT_EQUAL(ns_setattr(ns, &x, &inode), 0);
+	CU_ASSERT_EQUAL(ns_setattr(ns, NULL, &x, &inode), 0);
 	inode_free(&inode);
 }
 

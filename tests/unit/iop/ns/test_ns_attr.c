@@ -6,7 +6,7 @@
 static int setattr(struct nst *t, struct ddio_msg_fs_setattr x, struct ddio_fs_attr *attr)
 {
 	struct inode in;
-	int ret = ns_setattr(t->ns, &x, &in);
+	int ret = ns_setattr(t->ns, NULL, &x, &in);
 
 	if (!ret)
 		inode_attr(&in, attr);
@@ -68,18 +68,18 @@ static void test_sizes(void)
 
 	nst_begin(&t);
 	wrote.ino = alloc.ino = nst_file(&t, NST_ROOT, "f");
-	CU_ASSERT_EQUAL(ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT_EQUAL(ns_wrote(t.ns, NULL, &wrote, &in), 0);
 	CU_ASSERT_EQUAL(in.size, 10);
 	inode_free(&in);
 	wrote.end = 5;
 	wrote.flags = DDIO_FS_WROTE_DATA;
-	CU_ASSERT_EQUAL(ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT_EQUAL(ns_wrote(t.ns, NULL, &wrote, &in), 0);
 	CU_ASSERT(in.size == 10 && in.flags & INODE_DATA);
 	inode_free(&in);
 	a = nst_attr(&t, wrote.ino);
 	CU_ASSERT_EQUAL(a.alloc, DDIO_FS_ALLOC_UNKNOWN);
 	/* nothing new: nothing changes */
-	CU_ASSERT_EQUAL(ns_wrote(t.ns, &wrote, &in), 0);
+	CU_ASSERT_EQUAL(ns_wrote(t.ns, NULL, &wrote, &in), 0);
 	CU_ASSERT_EQUAL(in.change, a.change);
 	inode_free(&in);
 	alloc.change = a.change - 1; /* counted too early */
@@ -111,7 +111,7 @@ static uint64_t told(struct nst *t, uint64_t ino, uint64_t end, uint64_t base)
 					     .base = base };
 	struct inode in;
 
-	CU_ASSERT_EQUAL_FATAL(ns_wrote(t->ns, &x, &in), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_wrote(t->ns, NULL, &x, &in), 0);
 	inode_free(&in);
 	return nst_attr(t, ino).alloc;
 }

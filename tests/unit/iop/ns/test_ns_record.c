@@ -38,6 +38,16 @@ static const struct {
 	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 1, 3, disks } },
 	  "02000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 01000000 03000000 "
 	  "07000000 03000000 04030201 ac33c467" },
+	{ "file with a writer",
+	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
+	    .writer = 0xe1e2e3e4e5e6e7e8 },
+	  "04000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+	  "0000000000000000 e8e7e6e5e4e3e2e1 6c73aaf5" },
+	{ "file with an epoch and a writer",
+	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
+	    .epoch = 0xf1f2f3f4f5f6f7f8, .writer = 0xe1e2e3e4e5e6e7e8 },
+	  "04000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+	  "f8f7f6f5f4f3f2f1 e8e7e6e5e4e3e2e1 bdc72464" },
 	{ "directory",
 	  { INODE(0041777), .stripe = { 0, 0, 0, 0, NULL }, .parent = 0xb1b2b3b4b5b6b7b8,
 	    .entries = 0xc1c2c3c4c5c6c7c8, .cookie = 0xd1d2d3d4d5d6d7d8 },

@@ -153,7 +153,7 @@ static inline int nst_data(struct nst *t, uint64_t ino, uint64_t end)
 					     .end = end,
 					     .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES };
 	struct inode in;
-	int ret = ns_wrote(t->ns, &x, &in);
+	int ret = ns_wrote(t->ns, NULL, &x, &in);
 
 	inode_free(&in);
 	return ret;

@@ -69,7 +69,7 @@ static void busy_change(struct busy *b)
 	b->errors += !obj || object_blocks(obj) == 0;
 	object_put(obj);
 	size.ino = b->first;
-	b->errors += ns_setattr(b->ns, &size, &inode) != 0;
+	b->errors += ns_setattr(b->ns, NULL, &size, &inode) != 0;
 	inode_free(&inode);
 }
 
