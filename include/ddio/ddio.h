@@ -426,6 +426,50 @@ int ddio_open_all_with(struct ddio_group *group, const char *name,
 void ddio_close(struct ddio_file *file);
 
 /**
+ * ddio_clone - makes a clone of a file
+ * @file: the open file
+ * @name: of the clone, as for ddio_open(); it must be new
+ *
+ * The clone has the file's bytes, and is spread as it is.  All blocks are shared on their disks until one of the two files is
+ * written, so it takes no space but for records.  It is durable, and so is what it holds of the file.
+ *
+ * It has one state of the file on all disks: every write that had returned, anywhere, before the call is in it, and of two
+ * writes of which the second began after the first had returned not the second alone.  Writes under way may be in it in
+ * part; of an atomic one all or nothing is.  What a mount's page cache holds has not been written.  For
+ * that others who use the file wait until every disk has shared its blocks, at most half of the configuration's timeout, also if
+ * this process stops or dies.
+ *
+ * The clone belongs to the caller, who may read and write it; others may what they may with the file, but nothing if that has an
+ * access control list or other extended attributes, which the clone has not.
+ *
+ * Return: 0; -EEXIST: the name exists; -ENOSPC: no room for records, or for the last block; -EBUSY: others used the file without a
+ * pause, such as a long transfer; -ECANCELED: a disk did not come to its end while the file was held; -EOPNOTSUPP: a node of an
+ * earlier release; -ESTALE: the file was removed; or as ddio_open().  After an error there is no clone, unless the
+ * connection with the name server was lost at the end: then it is there as a whole, or not.
+ */
+int ddio_clone(struct ddio_file *file, const char *name);
+
+#define DDIO_SNAP_DIRECTORY \
+	".snaps" /* from the root: snapshots are .snaps/NUMBER OF THE FILE/NAME */
+
+/**
+ * ddio_snap - makes a snapshot of a file
+ * @file: the open file
+ * @name: of the snapshot, 1 to 255 bytes without a slash; it must be new among those of the file
+ *
+ * A snapshot is a clone, see ddio_clone(), that belongs to the file's owner, and has the file's permissions but for those to write.
+ * It is a file in the directory DDIO_SNAP_DIRECTORY/NUMBER, where NUMBER is that of the file (struct ddio_file_stat.id), in
+ * decimal.  That directory is the owner's, and nobody else's to look into.  So ddio_list() lists a file's snapshots, ddio_open()
+ * reads them, ddio_remove() removes them, and ddio_clone() of one makes a file that can be written again.  They stay
+ * when the file is renamed, removed or written.
+ *
+ * Where the cluster knows users, only the owner and root may make one.
+ *
+ * Return: as ddio_clone(); -EPERM: the file is another user's.
+ */
+int ddio_snap(struct ddio_file *file, const char *name);
+
+/**
  * ddio_remove - removes a file, or an empty directory
  * @session: the session
  * @name: as for ddio_open()

@@ -338,6 +338,16 @@ static inline void gen_obj_copy(struct rnd *r, struct ddio_msg_obj_copy *x)
 	x->to_offset = rnd_below(r, DDIO_MAX_FILE - x->len + 1);
 }
 
+static inline void gen_obj_clone(struct rnd *r, struct ddio_msg_obj_clone *x)
+{
+	gen_file_ref(r, &x->to);
+	x->from = x->to;
+	x->from.id = x->to.id ^ 1 ? x->to.id ^ 1 : 2;
+	x->disk = (uint32_t)rnd_u64(r);
+	x->hold = 1 + rnd_below(r, DDIO_MAX_FILE);
+	x->len = rnd_below(r, DDIO_MAX_FILE + 1);
+}
+
 #define CODECS_FS(X)                                                   \
 	X(fs_attach, ddio_msg_fs_attach, N)                            \
 	X(fs_attached, ddio_msg_fs_attached, N)                        \
@@ -367,39 +377,41 @@ static inline void gen_obj_copy(struct rnd *r, struct ddio_msg_obj_copy *x)
 	X(fs_lock, ddio_msg_fs_lock, N)                                \
 	X(fs_owner, ddio_msg_fs_owner, N)                              \
 	X(obj_stat, ddio_msg_obj_stat, N)                              \
-	X(obj_copy, ddio_msg_obj_copy, N)
+	X(obj_copy, ddio_msg_obj_copy, N)                              \
+	X(obj_clone, ddio_msg_obj_clone, N)
 
-#define CARRIED_FS                                                                            \
-	{ DDIO_OP_FS_ATTACH, "fs_attach", "fs_attached" }, { DDIO_OP_FS_DETACH, NULL, NULL }, \
-		{ DDIO_OP_FS_DISKS, "disk_ids", "disk_ids" },                                 \
-		{ DDIO_OP_FS_LEASE, "fs_lease", "fs_leased" },                                \
-		{ DDIO_OP_FS_RECALL, NULL, "fs_recalled" },                                   \
-		{ DDIO_OP_FS_LOOKUP, "fs_name", "fs_attr" },                                  \
-		{ DDIO_OP_FS_GETATTR, "fs_ino", "fs_attr" },                                  \
-		{ DDIO_OP_FS_SETATTR, "fs_setattr", "fs_attr" },                              \
-		{ DDIO_OP_FS_MAKE, "fs_make", "fs_opened" },                                  \
-		{ DDIO_OP_FS_LINK, "fs_link", "fs_attr" },                                    \
-		{ DDIO_OP_FS_UNLINK, "fs_name", "fs_unlinked" },                              \
-		{ DDIO_OP_FS_RENAME, "fs_rename", "ns_listing" },                             \
-		{ DDIO_OP_FS_READLINK, "fs_ino", "fs_target" },                               \
-		{ DDIO_OP_FS_READDIR, "fs_readdir", "fs_entries" },                           \
-		{ DDIO_OP_FS_GETXATTR, "fs_xattr", "fs_value" },                              \
-		{ DDIO_OP_FS_SETXATTR, "fs_xattr", "fs_attr" },                               \
-		{ DDIO_OP_FS_LISTXATTR, "fs_ino", "fs_value" },                               \
-		{ DDIO_OP_FS_REMOVEXATTR, "fs_xattr", "fs_attr" },                            \
-		{ DDIO_OP_FS_OPEN, "fs_open", "fs_opened" },                                  \
-		{ DDIO_OP_FS_RELEASE, "fs_ino", "ns_listing" },                               \
-		{ DDIO_OP_FS_WROTE, "fs_wrote", "fs_attr" },                                  \
-		{ DDIO_OP_FS_APPEND, "fs_append", "fs_place" },                               \
-		{ DDIO_OP_FS_ALLOC, "fs_alloc", "fs_attr" }, { DDIO_OP_FS_SYNC, NULL, NULL }, \
-		{ DDIO_OP_FS_SPACE, NULL, "fs_space" },                                       \
-		{ DDIO_OP_FS_LOCK_TEST, "fs_lock", "fs_lock" },                               \
-		{ DDIO_OP_FS_LOCK_SET, "fs_lock", NULL },                                     \
-		{ DDIO_OP_FS_LOCK_CANCEL, "fs_ino", NULL },                                   \
-		{ DDIO_OP_FS_UNLOCK_OWNER, "fs_owner", NULL },                                \
-		{ DDIO_OP_FS_ORPHANS, "fs_readdir", "ns_listing" },                           \
-		{ DDIO_OP_FS_GONE, "fs_ino", NULL }, { DDIO_OP_OBJ_STAT, "obj", "obj_stat" }, \
-		{ DDIO_OP_OBJ_PUNCH, "obj", NULL }, { DDIO_OP_OBJ_ALLOCATE, "obj", NULL },    \
-		{ DDIO_OP_OBJ_COPY, "obj_copy", "obj_data" }, { DDIO_OP_OBJ_SETTLE, "obj", NULL },
+#define CARRIED_FS                                                                                 \
+	{ DDIO_OP_FS_ATTACH, "fs_attach", "fs_attached" }, { DDIO_OP_FS_DETACH, NULL, NULL },      \
+		{ DDIO_OP_FS_DISKS, "disk_ids", "disk_ids" },                                      \
+		{ DDIO_OP_FS_LEASE, "fs_lease", "fs_leased" },                                     \
+		{ DDIO_OP_FS_RECALL, NULL, "fs_recalled" },                                        \
+		{ DDIO_OP_FS_LOOKUP, "fs_name", "fs_attr" },                                       \
+		{ DDIO_OP_FS_GETATTR, "fs_ino", "fs_attr" },                                       \
+		{ DDIO_OP_FS_SETATTR, "fs_setattr", "fs_attr" },                                   \
+		{ DDIO_OP_FS_MAKE, "fs_make", "fs_opened" },                                       \
+		{ DDIO_OP_FS_LINK, "fs_link", "fs_attr" },                                         \
+		{ DDIO_OP_FS_UNLINK, "fs_name", "fs_unlinked" },                                   \
+		{ DDIO_OP_FS_RENAME, "fs_rename", "ns_listing" },                                  \
+		{ DDIO_OP_FS_READLINK, "fs_ino", "fs_target" },                                    \
+		{ DDIO_OP_FS_READDIR, "fs_readdir", "fs_entries" },                                \
+		{ DDIO_OP_FS_GETXATTR, "fs_xattr", "fs_value" },                                   \
+		{ DDIO_OP_FS_SETXATTR, "fs_xattr", "fs_attr" },                                    \
+		{ DDIO_OP_FS_LISTXATTR, "fs_ino", "fs_value" },                                    \
+		{ DDIO_OP_FS_REMOVEXATTR, "fs_xattr", "fs_attr" },                                 \
+		{ DDIO_OP_FS_OPEN, "fs_open", "fs_opened" },                                       \
+		{ DDIO_OP_FS_RELEASE, "fs_ino", "ns_listing" },                                    \
+		{ DDIO_OP_FS_WROTE, "fs_wrote", "fs_attr" },                                       \
+		{ DDIO_OP_FS_APPEND, "fs_append", "fs_place" },                                    \
+		{ DDIO_OP_FS_ALLOC, "fs_alloc", "fs_attr" }, { DDIO_OP_FS_SYNC, NULL, NULL },      \
+		{ DDIO_OP_FS_SPACE, NULL, "fs_space" },                                            \
+		{ DDIO_OP_FS_LOCK_TEST, "fs_lock", "fs_lock" },                                    \
+		{ DDIO_OP_FS_LOCK_SET, "fs_lock", NULL },                                          \
+		{ DDIO_OP_FS_LOCK_CANCEL, "fs_ino", NULL },                                        \
+		{ DDIO_OP_FS_UNLOCK_OWNER, "fs_owner", NULL },                                     \
+		{ DDIO_OP_FS_ORPHANS, "fs_readdir", "ns_listing" },                                \
+		{ DDIO_OP_FS_GONE, "fs_ino", NULL }, { DDIO_OP_OBJ_STAT, "obj", "obj_stat" },      \
+		{ DDIO_OP_OBJ_PUNCH, "obj", NULL }, { DDIO_OP_OBJ_ALLOCATE, "obj", NULL },         \
+		{ DDIO_OP_OBJ_COPY, "obj_copy", "obj_data" }, { DDIO_OP_OBJ_SETTLE, "obj", NULL }, \
+		{ DDIO_OP_OBJ_HOLD, "obj", NULL }, { DDIO_OP_OBJ_CLONE, "obj_clone", NULL },
 
 #endif /* DDIO_TEST_CODECS_FS_H */

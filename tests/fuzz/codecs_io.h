@@ -131,6 +131,17 @@ static inline void gen_ns_epoch(struct rnd *r, struct ddio_msg_ns_epoch *x)
 	x->reserved = 0;
 }
 
+static inline void gen_ns_clone(struct rnd *r, struct ddio_msg_ns_clone *x)
+{
+	x->id = 1 + rnd_u64(r) / 2;
+	x->size = rnd_below(r, DDIO_MAX_FILE + 1);
+	x->flags = (uint32_t)rnd_below(r, 4);
+	x->uid = (uint32_t)rnd_u64(r);
+	x->gid = (uint32_t)rnd_u64(r);
+	if (!(x->flags & DDIO_CLONE_GIVE_UP))
+		rnd_str(r, x->path, sizeof(x->path), 1);
+}
+
 static inline void gen_ns_list(struct rnd *r, struct ddio_msg_ns_list *x)
 {
 	x->max = 1 + (uint32_t)rnd_below(r, DDIO_MAX_BATCH);
@@ -708,6 +719,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(ns_name, ddio_msg_ns_name, N)                                 \
 	X(ns_size, ddio_msg_ns_size, N)                                 \
 	X(ns_epoch, ddio_msg_ns_epoch, N)                               \
+	X(ns_clone, ddio_msg_ns_clone, N)                               \
 	X(ns_list, ddio_msg_ns_list, N)                                 \
 	X(ns_listing, ddio_msg_ns_listing, F(ddio_ns_listing_free))     \
 	X(obj, ddio_msg_obj, N)                                         \

@@ -328,6 +328,36 @@ static void post_copy(struct fuzz_mount *m, struct fuzz_reader *in)
 	POST(m, OBJ_COPY, obj_copy, &x);
 }
 
+/* Clones, with holds that last for a while, of few numbers. */
+static void post_clone(struct fuzz_mount *m, struct fuzz_reader *in)
+{
+	struct ddio_msg_obj_clone x = { .from = { .id = take_ino(in), .seed = 1, .block = BLOCK } };
+	struct ddio_msg_obj hold = { .file = x.from };
+	struct ddio_msg_ns_clone named = { .id = take_ino(in), .path = "clone" };
+	const struct ddio_msg_ns_size begin = { .id = x.from.id };
+
+	x.to = (struct ddio_file_ref){ .id = named.id, .seed = 1, .block = BLOCK };
+	x.disk = hold.disk = take(in) % 3;
+	x.hold = hold.offset = 1 + take(in) % 2;
+	hold.len = take(in);
+	x.len = named.size = take_size(in);
+	switch (take(in) % 4) {
+	case 0:
+		POST(m, OBJ_HOLD, obj, &hold);
+		break;
+	case 1:
+		if (x.to.id != x.from.id)
+			POST(m, OBJ_CLONE, obj_clone, &x);
+		break;
+	case 2:
+		POST(m, NS_CLONE, ns_size, &begin);
+		break;
+	default:
+		named.flags = take(in) & DDIO_CLONE_SNAP;
+		POST(m, NS_CLONED, ns_clone, &named);
+	}
+}
+
 /* Posts any bytes. */
 static void post_raw(struct fuzz_mount *m, struct fuzz_reader *in)
 {
@@ -389,7 +419,10 @@ static void one(struct fuzz_mount *m, struct fuzz_reader *in)
 		post_object(m, in);
 		break;
 	case 18:
-		post_copy(m, in);
+		if (take(in) & 1)
+			post_copy(m, in);
+		else
+			post_clone(m, in);
 		break;
 	default:
 		if (take(in) & 1)

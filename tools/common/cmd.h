@@ -3,6 +3,7 @@
 #ifndef TOOLS_CMD_H
 #define TOOLS_CMD_H
 
+#include <limits.h>
 #include <stdint.h>
 #include "opt.h"
 
@@ -20,5 +21,15 @@ int cmd_fail_session(const char *command, struct ddio_session *session, int err,
 struct ddio_session *cmd_connect(const char *command, const char *conf);
 /* Writes @bytes into @buf with three digits and a unit: "10.0M".  Return: @buf */
 const char *cmd_human(uint64_t bytes, char buf[16]);
+
+/**
+ * cmd_mounted - the name that a file has in the cluster
+ * @name: a path below a mount of ddio, or a name in the cluster
+ * @out: room for the answer
+ * @conf: becomes the mount's configuration file, or "" if it was mounted without one
+ *
+ * Return: the name in the cluster: in @out, or @name if it is no path below a mount
+ */
+const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX]);
 
 #endif /* TOOLS_CMD_H */

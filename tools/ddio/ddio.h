@@ -21,6 +21,9 @@ int cmd_stat(int argc, char **argv);
 int cmd_layout(int argc, char **argv);
 int cmd_mkdir(int argc, char **argv);
 int cmd_rm(int argc, char **argv);
+int cmd_clone(int argc, char **argv);
+int cmd_snap(int argc, char **argv);
+int cmd_snaps(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_fsck(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
@@ -32,18 +35,8 @@ int cmd_mpi(int argc, char **argv);
 
 /* Their options. */
 extern const struct opt_cmd opts_start, opts_stop, opts_mount, opts_umount, opts_status, opts_top,
-	opts_import, opts_export, opts_ls, opts_stat, opts_layout, opts_mkdir, opts_rm, opts_fsck,
-	opts_query, opts_scrub, opts_replace, opts_key, opts_mpi;
-
-/**
- * cmd_mounted - the name that a file has in the cluster
- * @name: a path below a mount of ddio, or a name in the cluster
- * @out: room for the answer
- * @conf: becomes the mount's configuration file, or "" if it was mounted without one
- *
- * Return: the name in the cluster: in @out, or @name if it is no path below a mount
- */
-const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX]);
+	opts_import, opts_export, opts_ls, opts_stat, opts_layout, opts_mkdir, opts_rm, opts_clone,
+	opts_snap, opts_snaps, opts_fsck, opts_query, opts_scrub, opts_replace, opts_key, opts_mpi;
 
 /**
  * lab_exec - become ddio-lab with this command line

@@ -4,6 +4,7 @@
 #include "iop/epoch/epochs.h"
 #include "iop/iop.h"
 #include "iop/ns/ns.h"
+#include "iop/ops/clone/clones.h"
 #include "iop/ops/look/look.h"
 #include "iop/ops/service.h"
 #include "iop/ops/user/users.h"
@@ -11,10 +12,11 @@
 #include "iop/scrub/service.h"
 #include "iop/server/server.h"
 
-static const struct server_service *const services[] = { &epoch_service, &coll_service,
-							 &ops_service,	 &scrub_service,
-							 &query_service, &trace_service,
-							 &user_service,	 NULL };
+static const struct server_service *const services[] = {
+	&epoch_service, &coll_service,	&ops_service,
+	&scrub_service, &query_service, &trace_service,
+	&user_service,	&clone_service, NULL
+};
 
 /**
  * ddio_iop_reactors - how many reactors a node gets

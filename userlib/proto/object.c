@@ -137,3 +137,18 @@ static inline void code_obj_copy(struct ddio_coder *c, struct ddio_msg_obj_copy 
 	code_check(c, x->to_offset <= DDIO_MAX_FILE - x->len, -EMSGSIZE);
 }
 CODEC(obj_copy, ddio_msg_obj_copy)
+
+static inline void code_obj_clone(struct ddio_coder *c, struct ddio_msg_obj_clone *x)
+{
+	code_file_ref(c, &x->to);
+	code_file_ref(c, &x->from);
+	code_u32(c, &x->disk);
+	code_reserved(c, &x->reserved);
+	code_u64(c, &x->hold);
+	code_u64(c, &x->len);
+	code_check(c, file_ref_ok(&x->from) && file_ref_ok(&x->to), -EINVAL);
+	code_check(c, x->from.id != x->to.id && x->from.block == x->to.block, -EINVAL);
+	code_check(c, x->hold > 0 && x->hold <= DDIO_MAX_FILE, -EINVAL);
+	code_check(c, x->len <= DDIO_MAX_FILE, -EMSGSIZE);
+}
+CODEC(obj_clone, ddio_msg_obj_clone)

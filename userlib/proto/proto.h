@@ -235,6 +235,17 @@ struct ddio_msg_ns_size { /* EXTEND, SET_SIZE, REMOVE_DONE (size unused) */
 	uint64_t size;
 };
 
+struct ddio_msg_ns_clone { /* CLONED; reply: the record */
+	uint64_t id;	   /* of the clone */
+	uint64_t size;
+	uint32_t flags;		      /* DDIO_CLONE_* */
+	uint32_t uid, gid;	      /* whose it will be; not with SNAP */
+	char path[DDIO_MAX_PATH + 1]; /* its name; with SNAP that of the snapshot */
+};
+#define DDIO_CLONE_GIVE_UP 0x1u /* it gets no name, and whoever asks removes its objects */
+#define DDIO_CLONE_SNAP 0x2u	/* it is a snapshot of the file that it is a clone of */
+#define DDIO_SNAP_DIR ".snaps"	/* below the root: directories named after the files' numbers */
+
 struct ddio_msg_ns_list { /* request: files after @after, at most max */
 	uint32_t max;
 	uint32_t flags; /* DDIO_NS_ALL */
@@ -810,6 +821,7 @@ DDIO_PROTO_CODEC(ns_create, ddio_msg_ns_create);
 DDIO_PROTO_CODEC(ns_name, ddio_msg_ns_name);
 DDIO_PROTO_CODEC(ns_size, ddio_msg_ns_size);
 DDIO_PROTO_CODEC(ns_epoch, ddio_msg_ns_epoch);
+DDIO_PROTO_CODEC(ns_clone, ddio_msg_ns_clone);
 DDIO_PROTO_CODEC(ns_list, ddio_msg_ns_list);
 DDIO_PROTO_CODEC(ns_listing, ddio_msg_ns_listing);
 DDIO_PROTO_CODEC(obj, ddio_msg_obj);

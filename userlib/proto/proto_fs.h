@@ -274,6 +274,15 @@ struct ddio_msg_obj_copy { /* reply: struct ddio_msg_obj_data with the length co
 	uint64_t len;			 /* at most DDIO_MAX_BULK */
 };
 
+struct ddio_msg_obj_clone {
+	struct ddio_file_ref to; /* new: it has no blocks on the disk */
+	struct ddio_file_ref from;
+	uint32_t disk;
+	uint32_t reserved;
+	uint64_t hold; /* of @from, by OBJ_HOLD */
+	uint64_t len;  /* bytes of the object: what lies behind is left out */
+};
+
 #define DDIO_FS_CODEC(name, type)                                             \
 	ssize_t ddio_put_##name(void *buf, size_t cap, const struct type *x); \
 	int ddio_get_##name(const void *buf, size_t len, struct type *x)
@@ -307,6 +316,7 @@ DDIO_FS_CODEC(fs_lock, ddio_msg_fs_lock);
 DDIO_FS_CODEC(fs_owner, ddio_msg_fs_owner);
 DDIO_FS_CODEC(obj_stat, ddio_msg_obj_stat);
 DDIO_FS_CODEC(obj_copy, ddio_msg_obj_copy);
+DDIO_FS_CODEC(obj_clone, ddio_msg_obj_clone);
 
 #undef DDIO_FS_CODEC
 

@@ -44,7 +44,8 @@
 #define DDIO_FEATURE_MEMORY 0x2000000ull /* MEMORY, MOVED */
 #define DDIO_FEATURE_USERS \
 	0x4000000ull /* USER, GRANT, RENEW: only where users = munge; connections have users */
-#define DDIO_FEATURE_SHOW 0x8000000ull /* SHOW */
+#define DDIO_FEATURE_SHOW 0x8000000ull	 /* SHOW */
+#define DDIO_FEATURE_CLONE 0x10000000ull /* NS_CLONE, NS_CLONED, OBJ_HOLD, OBJ_CLONE */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -52,7 +53,7 @@
 	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
-	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW)
+	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -112,6 +113,9 @@ enum ddio_opcode {
 		39, /* an epoch of a file begins; reply: its number, and the file's size */
 	DDIO_OP_NS_COMMIT = 40,	 /* the epoch is decided: what was written under it is the file's */
 	DDIO_OP_NS_DECIDED = 41, /* how was the epoch decided? */
+	DDIO_OP_NS_CLONE =
+		42, /* a clone of a file begins; reply: the record of a file without a name */
+	DDIO_OP_NS_CLONED = 43, /* it gets its name, or is given up */
 
 	/* objects: a file's share on one disk; the traditional path */
 	DDIO_OP_OBJ_READ = 48,	/* reply: bulk */
@@ -192,6 +196,8 @@ enum ddio_opcode {
 	DDIO_OP_OBJ_ALLOCATE = 162, /* a range gets space that stays; holes in it read as zeros */
 	DDIO_OP_OBJ_COPY = 163,	    /* a range of one object into another on the same disk */
 	DDIO_OP_OBJ_SETTLE = 164,   /* the epoch was decided: on all disks of the reactor */
+	DDIO_OP_OBJ_HOLD = 165,	    /* nobody may use the file for a while; feature CLONE */
+	DDIO_OP_OBJ_CLONE = 166,    /* all of a held object's blocks are those of a new one, too */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */

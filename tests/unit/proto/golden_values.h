@@ -170,6 +170,12 @@ static const struct ddio_msg_ns_size ns_size = { .id = N64(1), .size = N64(2) };
 static const struct ddio_msg_ns_epoch ns_epoch = {
 	.id = N64(1), .epoch = N64(2), .settled = N64(3), .size = N64(4), .flags = DDIO_EPOCH_OPEN
 };
+static const struct ddio_msg_ns_clone ns_clone = { .id = N64(1),
+						   .size = N64(2),
+						   .flags = DDIO_CLONE_SNAP,
+						   .uid = N32(3),
+						   .gid = N32(4),
+						   .path = "a/b" };
 static const struct ddio_msg_ns_list ns_list = {
 	.max = 99,
 	.flags = DDIO_NS_ALL,
@@ -244,6 +250,13 @@ static const struct ddio_msg_obj_copy obj_copy = {
 	.from_offset = N64(6),
 	.to_offset = N64(7),
 	.len = 0x1234567,
+};
+static const struct ddio_msg_obj_clone obj_clone = {
+	.to = { .id = N64(1), .seed = N64(2), .block = 512, .layout = 1 },
+	.from = { .id = N64(3), .seed = N64(4), .block = 512, .layout = 2 },
+	.disk = N32(5),
+	.hold = N64(6),
+	.len = N64(7),
 };
 
 /*

@@ -17,6 +17,7 @@ void request_set_begin(struct request_set *set, struct ddio_session *session, co
 	set->what = what;
 	set->left = 1;
 	set->missing_ok = false;
+	set->feature = 0;
 	set->reply = NULL;
 	set->done = done;
 	set->arg = arg;
@@ -67,6 +68,7 @@ static struct set_item *item_new(struct request_set *set, uint16_t opcode, uint6
 		return NULL;
 	}
 	request_init(&item->request, opcode, item_done, NULL);
+	item->request.feature = set->feature;
 	item->set = set;
 	item->key = key;
 	return item;
@@ -90,22 +92,39 @@ void request_set_disk(struct request_set *set, uint16_t opcode, const struct ddi
 	request_disk(set->session, obj->disk, &item->request);
 }
 
-void request_set_lane(struct request_set *set, struct lane *lane, uint16_t opcode,
-		      const void *payload, size_t len, uint64_t key)
+/* Returns a request with a copy of the payload, which counts; NULL: no memory, and that is noted. */
+static struct set_item *item_with(struct request_set *set, uint16_t opcode, const void *payload,
+				  size_t len, uint64_t key)
 {
 	struct set_item *item = item_new(set, opcode, key);
-	void *room;
+	void *room = item ? request_room(&item->request, len) : NULL;
 
-	if (!item)
-		return;
-	room = request_room(&item->request, len);
-	if (!room) {
+	if (item && !room) {
 		request_set_fail(set, -ENOMEM, "out of memory");
 		free(item);
-		return;
 	}
+	if (!room)
+		return NULL;
 	if (len)
 		memcpy(room, payload, len);
 	set->left++;
-	request_lane(lane, &item->request);
+	return item;
+}
+
+void request_set_any(struct request_set *set, uint16_t opcode, uint32_t disk, const void *payload,
+		     size_t len, uint64_t key)
+{
+	struct set_item *item = item_with(set, opcode, payload, len, key);
+
+	if (item)
+		request_disk(set->session, disk, &item->request);
+}
+
+void request_set_lane(struct request_set *set, struct lane *lane, uint16_t opcode,
+		      const void *payload, size_t len, uint64_t key)
+{
+	struct set_item *item = item_with(set, opcode, payload, len, key);
+
+	if (item)
+		request_lane(lane, &item->request);
 }

@@ -10,6 +10,7 @@
  * @what: for messages: what is being done
  * @left: requests without an answer, and one more until request_set_end()
  * @missing_ok: DDIO_ST_NOT_FOUND counts as success
+ * @feature: DDIO_FEATURE_* that nodes need, or 0
  * @error: the first failure
  * @reply: called for each success, with the request's @key; may set @error; may be NULL
  * @done: called when all are answered
@@ -19,6 +20,7 @@ struct request_set {
 	const char *what;
 	uint32_t left;
 	bool missing_ok;
+	uint64_t feature;
 	struct error error;
 	void (*reply)(struct request_set *set, uint64_t key, const struct reply *reply,
 		      struct error *error);
@@ -31,6 +33,9 @@ void request_set_begin(struct request_set *set, struct ddio_session *session, co
 /* Adds an object request to the reactor of @obj->disk.  @key: for @reply. */
 void request_set_disk(struct request_set *set, uint16_t opcode, const struct ddio_msg_obj *obj,
 		      uint64_t key);
+/* Adds any request to the reactor of a disk; the payload is copied. */
+void request_set_any(struct request_set *set, uint16_t opcode, uint32_t disk, const void *payload,
+		     size_t len, uint64_t key);
 /* Adds any request to one lane; the payload is copied. */
 void request_set_lane(struct request_set *set, struct lane *lane, uint16_t opcode,
 		      const void *payload, size_t len, uint64_t key);

@@ -152,9 +152,19 @@ bool ns_is_open(const struct ns *ns, uint64_t ino)
 	return ddio_hash_find(&ns->opens, ino) != NULL;
 }
 
+static bool is_being_made(const struct ns *ns, uint64_t ino)
+{
+	const struct ns_clone *clone;
+
+	ddio_list_for_each_entry(clone, &ns->clones, link)
+		if (clone->ino == ino)
+			return true;
+	return false;
+}
+
 bool ns_in_use(const struct ns *ns, uint64_t ino)
 {
-	return ns_is_open(ns, ino) || ns_grace(ns);
+	return ns_is_open(ns, ino) || is_being_made(ns, ino) || ns_grace(ns);
 }
 
 uint64_t ns_timeout(const struct ns *ns)

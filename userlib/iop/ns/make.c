@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Makes inodes, and further names for them. */
+/* Makes inodes, and further names for them; and files that get their names later, as clones of others. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +175,150 @@ int ns_link(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_link
 		return ns_load(ns, x->ino, inode);
 	kv_adds(ns->kv);
 	ret = ns_end_once(ns, &who, result, link_all(ns, x, &dir, inode));
+	inode_free(&dir);
+	return ret;
+}
+
+/*
+ * Clones
+ */
+
+/* Makes it in memory.  Without the list of the other file, its mode's group may be more than that file's. */
+static int clone_inode(struct ns *ns, const struct inode *from, struct inode *in)
+{
+	bool any = ns_xattr_any(ns, from->ino);
+
+	memset(in, 0, sizeof(*in));
+	in->mode = S_IFREG | (from->mode & (any ? 0700 : 0777));
+	in->uid = from->uid;
+	in->gid = from->gid;
+	in->flags = INODE_DATA;
+	ns_touch(ns, in, true);
+	in->atime = in->btime = in->mtime;
+	return stripe_copy(&in->stripe, &from->stripe);
+}
+
+static int clone_make(struct ns *ns, const struct inode *from, struct inode *in)
+{
+	uint8_t key[NS_KEY_LEN];
+	int ret = clone_inode(ns, from, in);
+
+	if (!ret)
+		ret = ns_take_id(ns, &in->ino);
+	if (ret)
+		return ret;
+	in->stripe.seed = ns_seed(ns);
+	ns_key(key, in->ino);
+	ns_begin(ns);
+	kv_adds(ns->kv);
+	ns->counting++;
+	ret = ns_store(ns, in);
+	if (!ret)
+		ret = ns_put_key(ns, NS_ORPHANS, key, sizeof(key));
+	return ns_end(ns, ret);
+}
+
+bool ns_is_cloned(const struct ns *ns, uint64_t ino)
+{
+	uint64_t now = ddio_env_now(ns->env);
+	const struct ns_clone *clone;
+
+	ddio_list_for_each_entry(clone, &ns->clones, link)
+		if (clone->from == ino && now - clone->since < ns->timeout_ns)
+			return true;
+	return false;
+}
+
+struct ns_clone *ns_clone_next(struct ns *ns, const struct ns_clone *clone)
+{
+	struct ddio_list *next = clone ? clone->link.next : ns->clones.next;
+
+	return next == &ns->clones ? NULL : ddio_list_entry(next, struct ns_clone, link);
+}
+
+int ns_clone_begin(struct ns *ns, uint64_t from, struct ns_clone *clone, struct inode *inode)
+{
+	struct inode source;
+	int ret = ns_load(ns, from, &source);
+
+	memset(inode, 0, sizeof(*inode));
+	if (!ret && !S_ISREG(source.mode))
+		ret = S_ISDIR(source.mode) ? -EISDIR : -EINVAL;
+	if (!ret && !source.nlink)
+		ret = -ENOENT;
+	if (!ret && ns_is_cloned(ns, from))
+		ret = -EBUSY;
+	if (!ret)
+		ret = clone_make(ns, &source, inode);
+	inode_free(&source);
+	if (ret)
+		return ret;
+	clone->from = from;
+	clone->ino = inode->ino;
+	clone->since = ddio_env_now(ns->env);
+	ddio_list_add(&clone->link, &ns->clones);
+	return 0;
+}
+
+void ns_clone_end(struct ns_clone *clone)
+{
+	ddio_list_del(&clone->link);
+}
+
+/* Whose it is, and who may what. */
+static int clone_owner(struct ns *ns, const struct inode *dir, const struct ns_clone_as *as,
+		       struct inode *in)
+{
+	if (as->snap) {
+		in->mode &= ~0222u;
+		return 0;
+	}
+	/* Who makes it may write it, also if it is a clone of a snapshot. */
+	in->mode |= 0600;
+	in->uid = as->uid;
+	in->gid = dir->mode & S_ISGID ? dir->gid : as->gid;
+	return ns_acl_inherit(ns, dir, 0, in);
+}
+
+static int clone_name(struct ns *ns, const struct ns_clone_as *as, struct inode *dir,
+		      struct inode *in)
+{
+	struct ns_entry e;
+	uint8_t key[NS_KEY_LEN];
+	int ret = ns_find(ns, as->parent, as->name, &e);
+
+	if (ret != -ENOENT)
+		return ret ? ret : -EEXIST;
+	ns_key(key, in->ino);
+	ret = kv_del(ns->kv, NS_ORPHANS, key, sizeof(key));
+	if (!ret)
+		ret = clone_owner(ns, dir, as, in);
+	if (ret)
+		return ret;
+	e = (struct ns_entry){ .ino = in->ino, .type = S_IFREG };
+	in->nlink = 1;
+	in->size = as->size;
+	ns_touch(ns, in, true);
+	ret = ns_store(ns, in);
+	if (!ret)
+		ret = ns_enter(ns, dir, as->name, &e);
+	ns_touch(ns, dir, true);
+	return ret ? ret : ns_store(ns, dir);
+}
+
+int ns_clone_name(struct ns *ns, const struct ns_clone *clone, const struct ns_clone_as *as,
+		  struct inode *inode)
+{
+	struct inode dir = { .ino = 0 };
+	int ret = ns_is_dot(as->name) ? -EEXIST : ns_load(ns, clone->ino, inode);
+
+	if (!ret)
+		ret = ns_load_dir(ns, as->parent, &dir);
+	if (!ret) {
+		ns_begin(ns);
+		kv_adds(ns->kv);
+		ret = ns_end(ns, clone_name(ns, as, &dir, inode));
+	}
 	inode_free(&dir);
 	return ret;
 }

@@ -153,6 +153,7 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result
 	ddio_list_init(&ns->ending);
 	ddio_list_init(&ns->silent);
 	ddio_list_init(&ns->held_up);
+	ddio_list_init(&ns->clones);
 	snprintf(ns->cluster, sizeof(ns->cluster), "%s", opts->cluster);
 	ret = open_kv(ns, opts, err, err_len);
 	if (ret)

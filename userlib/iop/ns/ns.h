@@ -154,6 +154,43 @@ uint64_t ns_seed(struct ns *ns);
 int ns_link(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_link *x,
 	    struct inode *inode);
 
+/**
+ * struct ns_clone - a file that is being made as a clone of another; the caller owns the memory
+ * @link: in struct ns.clones
+ * @from: which other; @ino: its own number
+ * @since: after the timeout it holds up nobody any more
+ */
+struct ns_clone {
+	struct ddio_list link;
+	uint64_t from, ino, since;
+};
+
+/**
+ * struct ns_clone_as - what becomes of it
+ * @parent, @name: its name
+ * @snap: it stays the owner's of the other file, and nobody may write it; otherwise it is @uid's and @gid's
+ */
+struct ns_clone_as {
+	uint64_t parent, size;
+	const char *name;
+	bool snap;
+	uint32_t uid, gid;
+};
+
+/*
+ * make.c.  Makes a file without a name, which is spread as @from is, and in use until ns_clone_end(): an orphan after that,
+ * or after a restart.  -EBUSY: another clone of @from is being made.
+ */
+int ns_clone_begin(struct ns *ns, uint64_t from, struct ns_clone *clone, struct inode *inode);
+/* Gives it its name.  -EEXIST. */
+int ns_clone_name(struct ns *ns, const struct ns_clone *clone, const struct ns_clone_as *as,
+		  struct inode *inode);
+void ns_clone_end(struct ns_clone *clone);
+/* Returns true if a clone of the inode is being made: nobody gets its lease. */
+bool ns_is_cloned(const struct ns *ns, uint64_t ino);
+/* Walks through those that are being made; the first behind NULL. */
+struct ns_clone *ns_clone_next(struct ns *ns, const struct ns_clone *clone);
+
 /* remove.c.  @dir: as in ns_make(). */
 int ns_unlink(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_name *x,
 	      struct ns_left *left, struct ddio_fs_attr *dir);

@@ -43,6 +43,7 @@ enum {
  * @silent: struct ns_mount: those that have ended since nothing was heard of them, but for their results, the longest
  *	silent first
  * @ending: struct ns_mount: those that end; @end_busy: ns_mounts_go_on() is due
+ * @clones: struct ns_clone: files that are being made, and are in use
  * @moves: how often a directory has changed its place; @climber: the rename that keeps them where they are, or NULL;
  *	@held_up: struct ns_climb: those that wait for it
  * @removed: what others than files were when they were removed, the last ones of them: programs that still have
@@ -68,6 +69,7 @@ struct ns {
 	struct bounds *bounds, own;
 	uint32_t before;
 	uint64_t grace;
+	struct ddio_list clones;
 	uint64_t moves;
 	const struct ns_climb *climber;
 	struct ddio_list held_up;

@@ -61,7 +61,8 @@ bool store_fetch(struct store *store, const struct ddio_file_ref *ref, struct st
 	struct store_epoch *e = held_by(store, ref->id);
 
 	if (!e || e->broken)
-		return store_fetch_object(store, ref, wait);
+		return store_hold_free(store, ref->id, wait) &&
+		       store_fetch_object(store, ref, wait);
 	if (wait)
 		ddio_list_add(&wait->link, &e->waits);
 	return false;
@@ -186,7 +187,7 @@ int store_epoch_begin(struct store *store, uint64_t epoch, const struct ddio_fil
 	int ret;
 
 	*result = NULL;
-	if (held_by(store, file->id))
+	if (held_by(store, file->id) || !store_hold_free(store, file->id, NULL))
 		return -EBUSY;
 	if (!store_room(store))
 		return -ENOSPC;

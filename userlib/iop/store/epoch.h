@@ -3,7 +3,8 @@
  * Epochs: blocks of a file that are written to new places, and become the file's together, or not at all.
  *
  * Until then they are those of another object, the file's shadow: as such they are allocated, written and recorded as any
- * others are.  From its begin to its end an epoch holds the file on this disk: store_fetch() waits.
+ * others are.  From its begin to its end an epoch holds the file on this disk: store_fetch() waits.  So does who clones a file,
+ * for a moment (hold.c).
  */
 #ifndef DDIO_STORE_EPOCH_H
 #define DDIO_STORE_EPOCH_H
@@ -51,5 +52,25 @@ struct store_epoch_look {
 struct store_epoch_look store_epoch_look(const struct store_epoch *e);
 /* All blocks of it are written and recorded: whether it ends well is for others to say. */
 void store_epoch_prepared(struct store_epoch *e);
+
+/**
+ * struct store_hold - nobody finds the objects of a file on this disk, as during an epoch, but by store_get(); the caller owns
+ *	the memory
+ * @waits: struct store_wait: they want the file
+ * @file: its number
+ */
+struct store_hold {
+	struct ddio_list link, waits;
+	uint64_t file;
+};
+
+/* Nobody else may hold the file, as store_fetch() has just said. */
+void store_hold_begin(struct store *store, uint64_t file, struct store_hold *hold);
+/* Whoever waits goes on, here. */
+void store_hold_end(struct store_hold *hold);
+/* Finds what is held without an epoch; the first behind NULL. */
+struct store_hold *store_hold_next(const struct store *store, const struct store_hold *hold);
+/* Returns true if nobody but the caller has the object. */
+bool object_alone(const struct object *obj);
 
 #endif /* DDIO_STORE_EPOCH_H */

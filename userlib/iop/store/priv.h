@@ -119,6 +119,7 @@ struct object {
  * @fetches: struct fetch: objects that are being read, the first by @fetch_timer
  * @idle: clean objects without users, oldest first, with @idle_n and @idle_extents
  * @busy: objects without users that are not clean
+ * @holds: struct store_hold
  * @epochs: struct store_epoch: what is pending; @shadow: the last number of an object of one
  * @sums: checksums of the blocks
  * @scrub: how far the disk has been looked through; @scrub_sealed: as it is being recorded
@@ -143,7 +144,7 @@ struct store {
 	struct ddio_list idle, busy;
 	size_t idle_n, idle_extents;
 	uint64_t objects;
-	struct ddio_list epochs;
+	struct ddio_list epochs, holds;
 	uint64_t shadow;
 	struct store_batch open, sealed;
 	struct sums sums;
@@ -251,6 +252,8 @@ int object_reload(struct object *obj);
 /* epoch.c: reads what is pending; forgets it, when the store is closed. */
 int store_load_pending(struct store *store);
 void store_epochs_fini(struct store *store);
+/* hold.c: returns true if nobody holds the file; otherwise @wait, if not NULL, waits. */
+bool store_hold_free(const struct store *store, uint64_t file, struct store_wait *wait);
 
 /* object.c: store_fetch() without waiting for an epoch */
 bool store_fetch_object(struct store *store, const struct ddio_file_ref *ref,

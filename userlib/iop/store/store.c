@@ -78,6 +78,7 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 	shares_init(&store->shares);
 	ddio_list_init(&store->given);
 	ddio_list_init(&store->epochs);
+	ddio_list_init(&store->holds);
 	store->shadow = REC_SHADOW;
 	store_objects_init(store);
 	ret = open_records(store, opts, err, err_len);

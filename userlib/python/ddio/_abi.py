@@ -334,6 +334,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ddio_open_all_with": (c_int, [_HANDLE, c_char_p, POINTER(OpenOpts), _RESULT]),
     "ddio_close": (None, [_HANDLE]),
     "ddio_remove": (c_int, [_HANDLE, c_char_p]),
+    "ddio_clone": (c_int, [_HANDLE, c_char_p]),
+    "ddio_snap": (c_int, [_HANDLE, c_char_p]),
     "ddio_mkdir": (c_int, [_HANDLE, c_char_p, c_uint]),
     "ddio_stat": (c_int, [_HANDLE, c_char_p, POINTER(FileStat)]),
     "ddio_list": (c_int, [_HANDLE, c_char_p, LIST_FN, c_void_p]),

@@ -142,6 +142,14 @@ class File(Handle):
         """Gives space to a range, so that later writes to it need none."""
         self._call("ddio_allocate", offset, size)
 
+    def clone(self, name: str) -> None:
+        """Makes a clone, which shares its blocks with this file until one of the two is written; its name must be new."""
+        self._call("ddio_clone", os.fsencode(name))
+
+    def snap(self, name: str) -> None:
+        """Makes a snapshot: a clone without permission to write, with the name .snaps/NUMBER OF THE FILE/name."""
+        self._call("ddio_snap", os.fsencode(name))
+
     def sync(self) -> None:
         """Returns when everything that anybody wrote before is durable."""
         self._call("ddio_sync")

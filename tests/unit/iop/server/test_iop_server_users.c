@@ -180,6 +180,8 @@ ROW(NS_LIST, ns_list, ddio_msg_ns_list, .max = 9, .dir = "home")
 ROW(NS_EPOCH, ns_epoch, ddio_msg_ns_epoch, .id = u->own)
 ROW(NS_COMMIT, ns_epoch, ddio_msg_ns_epoch, .id = u->own, .epoch = 1)
 ROW(NS_DECIDED, ns_epoch, ddio_msg_ns_epoch, .id = u->own, .epoch = 1)
+ROW(NS_CLONE, ns_size, ddio_msg_ns_size, .id = u->own)
+ROW(NS_CLONED, ns_clone, ddio_msg_ns_clone, .id = u->own, .path = "pub/clone")
 ROW(FS_LOOKUP, fs_name, ddio_msg_fs_name, .parent = u->pub, .name = "own")
 ROW(FS_GETATTR, fs_ino, ddio_msg_fs_ino, .ino = u->own)
 ROW(FS_SETATTR, fs_setattr, ddio_msg_fs_setattr, .ino = u->own, .mask = DDIO_FS_SET_MODE,
@@ -220,6 +222,10 @@ OBJ_ROW(OBJ_PUNCH)
 OBJ_ROW(OBJ_ALLOCATE)
 OBJ_ROW(DROP_CACHE)
 ROW(OBJ_SETTLE, obj, ddio_msg_obj, .file = { .id = u->own, .seed = 1, .block = 4096 }, .offset = 1)
+ROW(OBJ_HOLD, obj, ddio_msg_obj, .file = { .id = u->own, .seed = 1, .block = 4096 }, .offset = 1,
+    .len = 1)
+ROW(OBJ_CLONE, obj_clone, ddio_msg_obj_clone, .to = { .id = u->own, .seed = 1, .block = 4096 },
+    .from = { .id = u->all, .seed = 1, .block = 4096 }, .hold = 1)
 ROW(OBJ_LIST, obj, ddio_msg_obj, .len = 9)
 ROW(FSCK, obj, ddio_msg_obj, .disk = DDIO_FSCK_NAMES)
 ROW(OBJ_COPY, obj_copy, ddio_msg_obj_copy, .from = { .id = u->own, .seed = 1, .block = 4096 },
@@ -263,6 +269,8 @@ static const struct user_row rows[] = {
 	NAMES(NS_EPOCH),
 	NAMES(NS_COMMIT),
 	NAMES(NS_DECIDED),
+	NAMES(NS_CLONE),
+	NAMES(NS_CLONED),
 	NAMES(FS_LOOKUP),
 	NAMES(FS_GETATTR),
 	NAMES(FS_SETATTR),
@@ -304,6 +312,8 @@ static const struct user_row rows[] = {
 	DISK(OBJ_ALLOCATE),
 	DISK(DROP_CACHE),
 	DISK(OBJ_SETTLE),
+	DISK(OBJ_HOLD),
+	DISK(OBJ_CLONE),
 	DISK(OBJ_LIST),
 	DISK(FSCK),
 	DISK(OBJ_COPY),

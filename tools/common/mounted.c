@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ddio.h"
+#include "cmd.h"
 
 #define FILE_SYSTEM "fuse.ddio"
 
