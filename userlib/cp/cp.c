@@ -28,17 +28,11 @@ static const struct lane_user *const lanes_told[] = {
 };
 
 /* In this order they are told: a broken group ends its steps before its operations. */
-static const struct group_user *const groups_told[] = { &group_own_user,
-							&fan_group_user,
-							&counter_group_user,
-							&file_group_user,
-							&op_group_user,
-							&dd_attach_group_user,
-							&tp_group_user,
-							&exchange_group_user,
-							&small_group_user,
-							&query_group_user,
-							NULL };
+static const struct group_user *const groups_told[] = {
+	&group_own_user,      &barrier_group_user, &fan_group_user,	  &counter_group_user,
+	&file_group_user,     &op_group_user,	   &dd_attach_group_user, &tp_group_user,
+	&exchange_group_user, &small_group_user,   &query_group_user,	  NULL
+};
 
 /* With room for the mount, which adds itself. */
 _Static_assert(sizeof(lanes_told) / sizeof(lanes_told[0]) <= LANE_USERS, "lanes lack room");

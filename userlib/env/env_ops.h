@@ -13,6 +13,15 @@ struct ddio_mailbox;
 struct ddio_medium;
 struct ddio_memory_use;
 
+/**
+ * struct ddio_gong - in memory that processes of one machine share
+ * @sounded: how often
+ * @asleep: how many sleep until it sounds again, or were killed while they did
+ */
+struct ddio_gong {
+	_Atomic uint32_t sounded, asleep;
+};
+
 /* The members mean what the functions of the same name in env.h say. */
 struct ddio_env_ops {
 	const char *name;
@@ -52,6 +61,13 @@ struct ddio_env_ops {
 	int (*memory_offer)(struct ddio_stream **stream, const char *name, const uint8_t *token);
 	int (*memory_take)(struct ddio_stream **stream, struct ddio_mailbox *box);
 	void (*memory_use)(const struct ddio_env *env, struct ddio_memory_use *use);
+	/*
+	 * Both may be NULL.  Waits until @gong has sounded since it was looked at, when it had done so @seen times, or until
+	 * @deadline_ns, or for nothing; not at all if it is NULL.  Return: 0, or -EDEADLK on the reactor.
+	 */
+	int (*gong_wait)(struct ddio_env *env, struct ddio_gong *gong, uint32_t seen,
+			 uint64_t deadline_ns);
+	void (*gong_sound)(struct ddio_env *env, struct ddio_gong *gong);
 	/* Buffers of less than a huge page come from the heap, where sanitizers see their ends. */
 	bool heap;
 };

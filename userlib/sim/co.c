@@ -34,6 +34,7 @@
  * @gate: what it waits for, or NULL
  * @next: the next coroutine that waits at the same gate
  * @passed: @gate was opened
+ * @listens: it waits for a gong
  * @ended: @fn has returned
  * @here: where it stands
  * @back: where the loop stands
@@ -51,6 +52,7 @@ struct sim_co {
 	struct ddio_gate *gate;
 	struct sim_co *next;
 	bool passed;
+	bool listens;
 	bool ended;
 	ucontext_t here, back;
 	char *stack;
@@ -281,4 +283,33 @@ int sim_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadlin
 	if (sim->running)
 		return -EDEADLK; /* a reactor would wait for itself */
 	return gate_wait_as_main(sim, gate, deadline_ns);
+}
+
+/*
+ * Gongs: the memory that processes share lies at another address in each, so all that listen look.
+ */
+int sim_gong_wait(struct ddio_env *env, struct ddio_gong *gong, uint32_t seen, uint64_t deadline_ns)
+{
+	struct sim_co *co = sim_proc_of(env)->sim->current;
+
+	if (!co)
+		return -EDEADLK;
+	if (!gong || gong->sounded != seen)
+		return 0;
+	co->listens = true;
+	sim_event(co->proc, &co->wake, deadline_ns);
+	co_yield (co);
+	co->listens = false;
+	return 0;
+}
+
+void sim_gong_sound(struct ddio_env *env, struct ddio_gong *gong)
+{
+	struct ddio_sim *sim = sim_proc_of(env)->sim;
+	struct sim_co *co;
+
+	gong->sounded++;
+	ddio_list_for_each_entry(co, &sim->cos, link)
+		if (co->listens)
+			sim_event(co->proc, &co->wake, sim_time(sim));
 }

@@ -188,4 +188,6 @@ const struct ddio_disk_engine *const sim_engines[] = {
 	.listen = sim_listen, .medium = sim_medium_open, .heap = true
 
 const struct ddio_env_ops sim_env_ops = { SIM_ENV_OPS };
-const struct ddio_env_ops sim_local_ops = { SIM_ENV_OPS, .mail = &sim_mail };
+const struct ddio_env_ops sim_local_ops = { SIM_ENV_OPS, .mail = &sim_mail,
+					    .gong_wait = sim_gong_wait,
+					    .gong_sound = sim_gong_sound };

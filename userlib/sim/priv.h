@@ -241,6 +241,9 @@ uint64_t sim_net_puts(struct sim_net *net, uint32_t from, uint32_t to, uint64_t 
 /* co.c: coroutines and gates */
 void sim_gate_open(struct ddio_env *env, struct ddio_gate *gate);
 int sim_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
+int sim_gong_wait(struct ddio_env *env, struct ddio_gong *gong, uint32_t seen,
+		  uint64_t deadline_ns);
+void sim_gong_sound(struct ddio_env *env, struct ddio_gong *gong);
 void sim_cos_free(struct ddio_sim *sim);
 
 /* stream.c, listen.c */

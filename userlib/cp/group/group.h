@@ -20,11 +20,12 @@
 struct fan;
 struct link;
 struct link_handler;
+struct ddio_muster;
 struct peer;
 struct step_kind;
 
 /* At most so many users of groups. */
-enum { GROUP_USERS = 10 };
+enum { GROUP_USERS = 11 };
 
 /**
  * struct group_user - what is built upon groups; each callback may be NULL
@@ -87,7 +88,7 @@ struct turn {
 };
 
 /**
- * struct ddio_group - reactor only, but for @rank, @size, @lost, @last_number and @awaited
+ * struct ddio_group - reactor only, but for @rank, @size, @lost, @last_number, @awaited and @muster
  * @handle: this process's own number for it, index in the session's groups
  * @addrs: of rank 0 and the neighbours in the tree; all members' at rank 0, and wherever
  *	members exchange data
@@ -101,6 +102,7 @@ struct turn {
  * @fans: steps that are not over
  * @gathered: bytes of what children have contributed to be gathered, as they came
  * @ended: steps that failed before all children had contributed
+ * @muster: where the members meet for a barrier, once all of them have it; for other threads too
  * @on_ready: called once when the parent is connected, or the group is broken
  * @refs: one of the user, and one of each operation
  * @user: what each user of groups keeps here; see group_state()
@@ -127,6 +129,7 @@ struct ddio_group {
 	uint64_t *ended;
 	size_t nended;
 	uint32_t refs;
+	struct ddio_muster *_Atomic muster;
 	void (*on_ready)(struct ddio_group *group, void *arg);
 	void *ready_arg;
 	struct ddio_post free_post;
@@ -156,6 +159,7 @@ static inline void **group_state(struct ddio_group *group, const struct group_us
 }
 
 extern const struct group_user group_own_user;
+extern const struct group_user barrier_group_user;
 
 /* @addrs: its contents are taken over, also on failure; NULL for a group of one. */
 int group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,

@@ -97,7 +97,7 @@ struct real_memory_ops {
  * @sleeping: the loop sleeps, or is about to
  * @stop: the loop is to return
  * @waited: how long the loop waited for the last events, in nanoseconds
- * @crowded: until then the loop sleeps without looking for events before
+ * @crowded: until then the loop, and whoever waits for a gong, sleeps without looking for events before
  * @loop_tid: the thread that runs the loop; 0: none has begun to; REAL_FREE: a thread that waits may
  * @rung: what the loop's own thread is to do that has lent the loop: RING_* (lead.c)
  * @led: how often a thread that waits has run the loop
@@ -128,7 +128,8 @@ struct real {
 	struct ddio_post *_Atomic posts;
 	atomic_int sleeping;
 	atomic_int stop;
-	uint64_t waited, crowded;
+	uint64_t waited;
+	_Atomic uint64_t crowded;
 	atomic_int loop_tid;
 	_Atomic uint32_t rung, led, tired, waiting;
 	bool opened;
@@ -209,6 +210,11 @@ enum real_gate { GATE_SHUT = 0, GATE_OPEN = 1, GATE_AWAITED = 2, GATE_CALLED = 3
 int real_gate_sleep(struct ddio_gate *gate, enum real_gate state, uint64_t deadline_ns);
 void real_gate_open(struct ddio_env *env, struct ddio_gate *gate);
 int real_gate_wait(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
+
+/* gong.c */
+int real_gong_wait(struct ddio_env *env, struct ddio_gong *gong, uint32_t seen,
+		   uint64_t deadline_ns);
+void real_gong_sound(struct ddio_env *env, struct ddio_gong *gong);
 
 int real_watcher_start(struct ddio_env *env, struct ddio_watcher *watcher);
 void real_watcher_stop(struct ddio_env *env, struct ddio_watcher *watcher);

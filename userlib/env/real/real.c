@@ -119,6 +119,8 @@ static const struct ddio_env_ops real_ops = {
 	.memory_offer = real_memory_offer,
 	.memory_take = real_memory_take,
 	.memory_use = real_memory_use,
+	.gong_wait = real_gong_wait,
+	.gong_sound = real_gong_sound,
 };
 
 /**
