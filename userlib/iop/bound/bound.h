@@ -30,7 +30,7 @@ enum bound_id {
 	BOUND_LISTED,	  /* records that a listing looks at before others have their turn */
 	BOUND_NAMES,	  /* names of a path that are looked up, those in links included */
 	BOUND_XATTRS,	  /* extended attributes, of an inode; only the most is counted */
-	BOUND_FIXES,	  /* records that a repair of the names writes in one transaction */
+	BOUND_FIXES,	  /* records that a repair writes in one transaction */
 	BOUND_PLANNED, /* steps of making a collective's block lists before others have their turn */
 	BOUND_PLACED, /* blocks or extents that get a place, or read as zeros, before others have their turn */
 	BOUND_FREED, /* extents whose space is given back before others have their turn */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Checks the records of a disk, or of the name space, some of them in each turn of the reactor, so that others are
- * served meanwhile; and one check at a time, since each remembers what it has seen.  Records are repaired only if
- * nothing has changed since the check began: so everything is written back and committed first, and again if
- * something has.
+ * served meanwhile; and one check at a time, since each remembers what it has seen.  Records are repaired, some in each turn as
+ * well, only as long as nothing has changed since the check began: so everything is written back and committed first, and
+ * again if something has.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
  * @link: in reactor.checks
  * @post: its next turn
  * @disk, @names: one of them, while it looks at records
+ * @repaired: what earlier tries have repaired, which others then cut short
  */
 struct check_job {
 	struct ddio_list link;
@@ -25,6 +26,7 @@ struct check_job {
 	struct ddio_post post;
 	struct store_check *disk;
 	struct ns_check *names;
+	uint64_t repaired;
 };
 
 static struct check_job *check_of(const struct server_request *req)
@@ -100,14 +102,18 @@ static void check_commit(struct server_request *req);
 
 static void check_over(struct server_request *req)
 {
+	struct check_job *job = check_of(req);
 	struct ddio_msg_fsck x = { 0 };
-	int err = check_end(check_of(req), &x);
+	int err = check_end(job, &x);
 
 	if (err == -EBUSY && req->tries++ < CHECK_TRIES) {
+		job->repaired += x.repaired;
 		check_commit(req);
 	} else if (err) {
 		check_fail(req, err);
 	} else {
+		x.problems += job->repaired;
+		x.repaired += job->repaired;
 		check_leave(req);
 		SERVER_REPLY(req, fsck, &x);
 	}

@@ -87,6 +87,27 @@ int store_take_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t 
 	return ret;
 }
 
+int store_drop_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len)
+{
+	struct rec_free before, after;
+	uint64_t end = start + len, piece;
+	int ret = 0;
+
+	for (; start < end && !ret; start += piece) {
+		ret = free_around(store, txn, start, &before, &after);
+		piece = end - start;
+		if (before.len && before.start + before.len > start) {
+			if (piece > before.start + before.len - start)
+				piece = before.start + before.len - start;
+			if (!ret)
+				ret = store_take_free(store, txn, start, piece);
+		} else if (after.len && piece > after.start - start) {
+			piece = after.start - start;
+		}
+	}
+	return ret;
+}
+
 int store_put_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len)
 {
 	struct rec_free before, after;

@@ -59,7 +59,8 @@ static int around(struct store *store, MDB_txn *txn, uint64_t at, struct rec_sha
 	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
-int store_put_shared(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len, uint64_t more)
+/* Writes a record of @more owners, and joins it with its neighbours. */
+static int put(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len, uint64_t more)
 {
 	struct rec_shared before, after;
 	int ret = more ? around(store, txn, start, &before, &after) : 0;
@@ -116,7 +117,7 @@ int store_put_owner(struct store *store, MDB_txn *txn, uint64_t start, uint64_t 
 		piece = len;
 		ret = take(store, txn, start, &piece, &rec);
 		if (!ret)
-			ret = store_put_shared(store, txn, start, piece, rec.more + 1);
+			ret = put(store, txn, start, piece, rec.more + 1);
 	}
 	return ret;
 }
@@ -133,7 +134,20 @@ int store_take_owner(struct store *store, MDB_txn *txn, uint64_t start, uint64_t
 		if (!ret && !rec.more)
 			ret = store_put_free(store, txn, start, piece);
 		else if (!ret)
-			ret = store_put_shared(store, txn, start, piece, rec.more - 1);
+			ret = put(store, txn, start, piece, rec.more - 1);
 	}
 	return ret;
+}
+
+int store_set_shared(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len, uint64_t more)
+{
+	struct rec_shared rec;
+	uint64_t at, piece;
+	int ret = 0;
+
+	for (at = start; at < start + len && !ret; at += piece) {
+		piece = start + len - at;
+		ret = take(store, txn, at, &piece, &rec);
+	}
+	return ret ? ret : put(store, txn, start, len, more);
 }

@@ -245,9 +245,11 @@ void store_objects_fini(struct store *store);
 /* After a commit: drops clean unused objects, frees the space of removed ones. */
 void store_sweep(struct store *store);
 
-/* reload.c: rereads an object's extents after a repair; blocks that wait to be written or freed stay
- * out of the free space. */
-int object_reload(struct object *obj);
+/* reload.c: rereads an object's extents after a repair.  Blocks that wait to be written or freed keep their places, but for those
+ * in @taken, which are others'. */
+int object_reload(struct object *obj, const struct ranges *taken);
+/* reload.c: adds to @held the places that only memory knows to be used. */
+int store_held(struct store *store, struct ranges *held);
 
 /* epoch.c: reads what is pending; forgets it, when the store is closed. */
 int store_load_pending(struct store *store);
@@ -282,14 +284,16 @@ int store_apply_change(struct store *store, MDB_txn *txn, const struct store_cha
 /* apply_free.c: the same.  What is taken must be recorded as free, what is put must not. */
 int store_take_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 int store_put_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
+/* Takes all of it that is recorded as free. */
+int store_drop_free(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 /* Returns 0 if nothing of it is recorded as free. */
 int store_owned(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 
 /* apply_share.c: the same of owners: one more of a place that has some; one less, and free if that was the last. */
 int store_put_owner(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
 int store_take_owner(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len);
-/* Writes a record of @more owners, and joins it with its neighbours. */
-int store_put_shared(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len,
+/* Writes that the place has @more owners than one, whatever is recorded there. */
+int store_set_shared(struct store *store, MDB_txn *txn, uint64_t start, uint64_t len,
 		     uint64_t more);
 
 /* apply_extent.c: the same */

@@ -45,8 +45,77 @@ static int collect_unwritten(const struct object *obj, struct places *places)
 	return 0;
 }
 
+static int hold(struct ranges *held, const struct extent *v, size_t n, uint32_t bs)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		/* What was removed may have been shared. */
+		ret = ranges_remove(held, v[i].start, v[i].count * bs);
+		if (!ret)
+			ret = ranges_add(held, v[i].start, v[i].count * bs);
+	}
+	return ret;
+}
+
+static int object_held(const struct object *obj, struct ranges *held)
+{
+	struct places places = { .v = NULL };
+	uint32_t bs = obj->ref.block;
+	int ret = hold(held, obj->fresh.v, obj->fresh.n, bs);
+
+	if (!ret && obj->removed)
+		return hold(held, obj->map.v, obj->map.n, bs);
+	if (!ret)
+		ret = collect_unwritten(obj, &places);
+	if (!ret)
+		ret = hold(held, places.v, places.n, bs);
+	free(places.v);
+	return ret;
+}
+
+int store_held(struct store *store, struct ranges *held)
+{
+	struct ddio_hash_walk walk;
+	struct object *obj;
+	int ret = 0;
+
+	ddio_hash_for_each(obj, &walk, &store->hash, node)
+		if (!ret)
+			ret = object_held(obj, held);
+	return ret;
+}
+
+/* Returns true if something of it is in the set. */
+static bool overlaps(const struct ranges *set, uint64_t start, uint64_t len)
+{
+	const struct range_node *node = ranges_find(set, start);
+
+	return node && node->start < start + len;
+}
+
+/* Gives up a place, but for what is others'. */
+static int give_up(struct store *store, const struct ranges *taken, uint64_t start, uint64_t len)
+{
+	const struct range_node *other;
+	uint64_t end = start + len, to;
+	int ret = 0;
+
+	for (; start < end && !ret; start = to) {
+		other = ranges_find(taken, start);
+		to = other && other->start < end ? other->start : end;
+		if (to > start)
+			ret = ranges_add(&store->free, start, to - start);
+		else
+			to = other->start + other->len;
+	}
+	return ret;
+}
+
 /* Restores them, unless the repair gave their place or their number to others. */
-static int restore_unwritten(struct object *obj, const struct places *places)
+static int restore_unwritten(struct object *obj, const struct places *places,
+			     const struct ranges *taken)
 {
 	struct store *store = obj->store;
 	uint32_t bs = obj->ref.block;
@@ -58,66 +127,41 @@ static int restore_unwritten(struct object *obj, const struct places *places)
 
 		at = extent_map_find(&obj->map, ext->block);
 		if ((at < obj->map.n && obj->map.v[at].block < ext->block + ext->count) ||
-		    !ranges_contain(&store->free, ext->start, ext->count * bs)) {
+		    overlaps(taken, ext->start, ext->count * bs)) {
 			ddio_env_log(store->env, DDIO_LOG_WARN,
 				     "disk %s: %" PRIu64 " blocks of object %" PRIu64
 				     " that were never written have lost their place",
 				     store->label.name, ext->count, obj->ref.id);
+			ret = give_up(store, taken, ext->start, ext->count * bs);
 			continue;
 		}
-		ret = ranges_remove(&store->free, ext->start, ext->count * bs);
-		if (!ret)
-			ret = extent_map_add(&obj->map, ext, 1, bs);
+		ret = extent_map_add(&obj->map, ext, 1, bs);
 		if (!ret)
 			ret = ranges_add(&obj->unwritten, ext->block, ext->count);
 	}
 	return ret;
 }
 
-static int fresh_keep(struct object *obj)
+/* What an object that was removed has of others' becomes theirs alone when it goes. */
+static int hold_removed(struct object *obj, const struct ranges *taken)
 {
-	struct ranges *free = &obj->store->free;
-	const struct extent_map *map = &obj->fresh;
+	uint32_t bs = obj->ref.block;
+	uint64_t start, end, to;
 	size_t i;
 	int ret = 0;
 
-	/* Nothing that a repair does takes free space. */
-	for (i = 0; i < map->n && !ret; i++)
-		ret = ranges_remove(free, map->v[i].start, map->v[i].count * obj->ref.block);
-	return ret;
-}
+	for (i = 0; i < obj->map.n; i++) {
+		end = obj->map.v[i].start + obj->map.v[i].count * bs;
+		for (start = obj->map.v[i].start; start < end && !ret; start = to) {
+			const struct range_node *other = ranges_find(taken, start);
 
-/* Takes a place out of what is free, or adds an owner where it has one. */
-static int hold_place(struct store *store, uint64_t start, uint64_t len)
-{
-	const struct range_node *free;
-	uint64_t piece;
-	int ret = 0;
-
-	for (; len && !ret; start += piece, len -= piece) {
-		free = ranges_find(&store->free, start);
-		piece = len;
-		if (free && free->start <= start) {
-			if (piece > free->start + free->len - start)
-				piece = free->start + free->len - start;
-			ret = ranges_remove(&store->free, start, piece);
-		} else {
-			if (free && piece > free->start - start)
-				piece = free->start - start;
-			ret = shares_add(&store->shares, start, piece, 1);
+			if (!other || other->start >= end)
+				break;
+			start = other->start > start ? other->start : start;
+			to = other->start + other->len < end ? other->start + other->len : end;
+			ret = shares_add(&obj->store->shares, start, to - start, 1);
 		}
 	}
-	return ret;
-}
-
-static int hold_removed(struct object *obj)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < obj->map.n && !ret; i++)
-		ret = hold_place(obj->store, obj->map.v[i].start,
-				 obj->map.v[i].count * obj->ref.block);
 	return ret;
 }
 
@@ -147,11 +191,8 @@ static void fini(const struct object *obj)
 }
 
 /* Its users go on with what memory has of it; nobody else gets it.  Its space is not free in the records. */
-static int keep(struct object *obj, const struct object *before, struct places *places)
+static int keep(struct object *obj, const struct object *before)
 {
-	size_t i;
-	int ret = 0;
-
 	fini(obj);
 	obj->map = before->map;
 	obj->unwritten = before->unwritten;
@@ -159,24 +200,18 @@ static int keep(struct object *obj, const struct object *before, struct places *
 	obj->recorded = before->recorded;
 	obj->refused = true;
 	obj->damaged = before->damaged;
-	for (i = 0; i < places->n && !ret; i++)
-		ret = ranges_remove(&obj->store->free, places->v[i].start,
-				    places->v[i].count * obj->ref.block);
-	free(places->v);
-	return ret;
+	return 0;
 }
 
-int object_reload(struct object *obj)
+int object_reload(struct object *obj, const struct ranges *taken)
 {
 	struct places places = { .v = NULL };
 	const struct object before = *obj;
 	int ret;
 
 	if (obj->removed)
-		return hold_removed(obj);
-	ret = fresh_keep(obj);
-	if (!ret)
-		ret = collect_unwritten(obj, &places);
+		return hold_removed(obj, taken);
+	ret = collect_unwritten(obj, &places);
 	if (ret)
 		goto free_places;
 	memset(&obj->map, 0, sizeof(obj->map));
@@ -185,11 +220,13 @@ int object_reload(struct object *obj)
 	obj->refused = false;
 	obj->damaged = false;
 	ret = load(obj);
-	if (ret == -EUCLEAN)
-		return keep(obj, &before, &places);
+	if (ret == -EUCLEAN) {
+		ret = keep(obj, &before);
+		goto free_places;
+	}
 	fini(&before);
 	if (!ret)
-		ret = restore_unwritten(obj, &places);
+		ret = restore_unwritten(obj, &places, taken);
 free_places:
 	free(places.v);
 	return ret;

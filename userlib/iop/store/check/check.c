@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Checks that the records are consistent.  Extents are read and sorted by place; the space between them
- * must be the recorded free space, exactly.  A repair rewrites the free space, and corrects records of which one bit is
+ * must be the recorded free space, exactly.  A repair corrects what is recorded wrongly of that, and records of which one bit is
  * wrong.  What cannot be corrected, and the later of two extents that overlap, is lost: each object that it may have been
  * of gets a record that says so, and is refused as long as that is there.  Its space is unknown, and stays taken.  Only
  * when somebody says that it is to be dropped, it reads as zeros.
  *
- * It is done in steps, on the records as they were when it began.  A repair is one transaction at the end, if nothing
- * has changed meanwhile.
+ * It is done in steps, on the records as they were when it began.  A repair comes at the end, if nothing has changed
+ * meanwhile, also in steps; see mend.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -103,6 +103,25 @@ static int note_bad(struct store_check *check, int db, const MDB_val *key)
 	return 0;
 }
 
+/* Objects [first, last] in memory may not be what the repaired records say. */
+static int note_hit(struct store_check *check, uint64_t first, uint64_t last)
+{
+	int ret;
+
+	if (!check->repair)
+		return 0;
+	ret = ranges_remove(&check->hit, first, last - first + (last < UINT64_MAX));
+	return ret ? ret : ranges_add(&check->hit, first, last - first + (last < UINT64_MAX));
+}
+
+static int note_fix(struct place_fixes *fixes, uint64_t start, uint64_t len, uint64_t more)
+{
+	if (grow((void **)&fixes->v, &fixes->cap, fixes->n, sizeof(*fixes->v)))
+		return -ENOMEM;
+	fixes->v[fixes->n++] = (struct place_fix){ start, len, more };
+	return 0;
+}
+
 /* Tries to correct a damaged record that has been noted in @bad.  Returns true if there is one that may stand there. */
 static bool correct(struct bad_key *bad, const MDB_val *val)
 {
@@ -177,9 +196,10 @@ static int shadow_lost(struct store_check *check, const MDB_val *key, uint64_t i
 
 	problem(check, "object %" PRIu64 " is pending, but of no file", id);
 	ret = note_bad(check, STORE_OBJECTS, key);
-	if (!ret)
-		leave(check);
-	return ret;
+	if (ret)
+		return ret;
+	leave(check);
+	return note_hit(check, id, id);
 }
 
 static int check_object(struct store_check *check, const MDB_val *key, const MDB_val *val)
@@ -208,7 +228,7 @@ static int check_object(struct store_check *check, const MDB_val *key, const MDB
 	bad->value_len = 0;
 	check->heads++;
 	leave(check);
-	return 0;
+	return note_hit(check, rec.id, rec.id);
 }
 
 /* The block size in a record that is going to be corrected. */
@@ -272,13 +292,17 @@ static int gap_open(struct store_check *check)
 	return 0;
 }
 
-static void gap_close(struct store_check *check, const struct rec_extent *rec)
+static int gap_close(struct store_check *check, const struct rec_extent *rec)
 {
+	struct lost_gap *gap;
+
 	check->read = *rec;
 	if (!check->ngaps || !check->gaps[check->ngaps - 1].open)
-		return;
-	check->gaps[check->ngaps - 1].before = *rec;
-	check->gaps[check->ngaps - 1].open = false;
+		return 0;
+	gap = &check->gaps[check->ngaps - 1];
+	gap->before = *rec;
+	gap->open = false;
+	return note_hit(check, gap->after.count ? gap->after.id : 0, rec->id);
 }
 
 void check_lose(struct bad_key *bad, uint64_t id, uint64_t block)
@@ -326,7 +350,7 @@ static int extent_wrong(struct store_check *check, const MDB_val *key, const str
 	} else {
 		leave(check);
 	}
-	return 0;
+	return note_hit(check, rec->id, rec->id);
 }
 
 static int extent_damaged(struct store_check *check, const MDB_val *key, const MDB_val *val,
@@ -346,9 +370,11 @@ static int extent_damaged(struct store_check *check, const MDB_val *key, const M
 	if (correct(bad, val) &&
 	    !rec_extent_get(bad->fixed, bad->fixed_len, bad->value, bad->value_len, &rec)) {
 		bs = block_size(check, rec.id);
-		gap_close(check, &rec);
-		if (!rec.lost && !extent_fault(check, &rec, bs))
+		ret = gap_close(check, &rec);
+		if (!ret && !rec.lost && !extent_fault(check, &rec, bs))
 			return extent_found(check, &rec, bs);
+		if (ret)
+			return ret;
 	}
 	bad->fixed_len = 0;
 	bad->value_len = 0;
@@ -362,10 +388,13 @@ static int check_extent(struct store_check *check, const MDB_val *key, const MDB
 	struct rec_extent rec;
 	const char *fault;
 	uint32_t bs;
+	int ret;
 
 	if (rec_extent_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec))
 		return extent_damaged(check, key, val, &rec);
-	gap_close(check, &rec);
+	ret = gap_close(check, &rec);
+	if (ret)
+		return ret;
 	bs = block_size(check, rec.id);
 	fault = rec.lost ? "is lost, or one after it: restore the file from a backup"
 			 : extent_fault(check, &rec, bs);
@@ -374,6 +403,11 @@ static int check_extent(struct store_check *check, const MDB_val *key, const MDB
 
 static int sort_begin(struct store_check *check)
 {
+	const struct lost_gap *last = check->ngaps ? &check->gaps[check->ngaps - 1] : NULL;
+
+	if (last && last->open &&
+	    note_hit(check, last->after.count ? last->after.id : 0, UINT64_MAX))
+		return -ENOMEM;
 	check->unsorted = check->nfound;
 	return PASS_OVER;
 }
@@ -431,7 +465,7 @@ static int check_overlap(struct store_check *check)
 	if (loser == last)
 		check->last = ext;
 	rec_extent_key(key, loser->id, loser->block);
-	if (note_bad(check, STORE_EXTENTS, &k))
+	if (note_bad(check, STORE_EXTENTS, &k) || note_hit(check, loser->id, loser->id))
 		return -ENOMEM;
 	if (check->repair == STORE_DROP)
 		return 0;
@@ -446,12 +480,18 @@ static int check_shared(struct store_check *check, const MDB_val *key, const MDB
 	int err = rec_shared_get(key->mv_data, key->mv_size, val->mv_data, val->mv_size, &rec);
 
 	check->sharing = true;
-	if (!err)
+	if (!err && (rec.start < check->said_end || rec.start > check->store->size ||
+		     rec.len > check->store->size - rec.start))
+		err = -EUCLEAN;
+	if (!err) {
+		check->said_end = rec.start + rec.len;
 		return shares_add(&check->said, rec.start, rec.len, rec.more);
+	}
 	problem(check,
 		"a record of how many objects have a place is damaged, that of byte %" PRIu64,
 		rec.start);
-	return 0;
+	check->count_bad = true;
+	return note_bad(check, STORE_SHARED, key);
 }
 
 /* Compares how many owners a place has with how many are recorded.  Those that are lost may have been owners, too. */
@@ -470,13 +510,14 @@ static int compare_owners(struct store_check *check)
 		check->at += len;
 		return ret;
 	}
-	if (more != said)
-		problem(check,
-			"%" PRIu64 " bytes at %" PRIu64 " have %" PRIu64 " owners, but %" PRIu64
-			" are recorded",
-			len, check->at, more + 1, said + 1);
 	check->at += len;
-	return 0;
+	if (more == said)
+		return 0;
+	problem(check,
+		"%" PRIu64 " bytes at %" PRIu64 " have %" PRIu64 " owners, but %" PRIu64
+		" are recorded",
+		len, check->at - len, more + 1, said + 1);
+	return note_fix(&check->counts, check->at - len, len, more);
 }
 
 static int check_free(struct store_check *check, const MDB_val *key, const MDB_val *val)
@@ -486,14 +527,10 @@ static int check_free(struct store_check *check, const MDB_val *key, const MDB_v
 
 	if (!err)
 		err = ranges_add(&check->recorded, rec.start, rec.len);
-	if (!err)
-		err = ranges_add(&check->known, rec.start, rec.len);
-	if (err == -ENOMEM)
+	if (!err || err == -ENOMEM)
 		return err;
-	if (err)
-		problem(check, "the record of free space at byte %" PRIu64 " is damaged",
-			rec.start);
-	return 0;
+	problem(check, "the record of free space at byte %" PRIu64 " is damaged", rec.start);
+	return note_bad(check, STORE_FREE, key);
 }
 
 static int sums_wrong(struct store_check *check, const MDB_val *key, const struct rec_sums *rec,
@@ -517,18 +554,27 @@ static int check_sums(struct store_check *check, const MDB_val *key, const MDB_v
 	return check->sums_bs ? 0 : sums_wrong(check, key, &rec, "are of no object");
 }
 
-static int compare_free(struct store_check *check, uint64_t start, uint64_t len)
+/* Looks at a piece of [@check->behind, @end), which nobody has. */
+static int compare_free(struct store_check *check, uint64_t end)
 {
+	uint64_t start = check->behind, len = end - start;
 	const struct range_node *range = ranges_find(&check->recorded, start);
+	bool recorded = range && range->start <= start;
 
+	if (recorded && len > range->start + range->len - start)
+		len = range->start + range->len - start;
+	else if (range && !recorded && len > range->start - start)
+		len = range->start - start;
+	check->behind += len;
 	check->result.free_bytes += len;
+	if (recorded)
+		return ranges_remove(&check->recorded, start, len);
 	/* What was lost had its space somewhere. */
 	if (check->kept)
-		return ranges_remove(&check->recorded, start, len);
-	if (!range || range->start != start || range->len != len)
-		problem(check, "%" PRIu64 " bytes at %" PRIu64 " are free, but not recorded so",
-			len, start);
-	return range && range->start == start ? ranges_remove(&check->recorded, start, len) : 0;
+		return 0;
+	problem(check, "%" PRIu64 " bytes at %" PRIu64 " are free, but not recorded so", len,
+		start);
+	return note_fix(&check->to_free, start, len, 0);
 }
 
 /* Looks at the space in front of an extent, at last of the disk's end. */
@@ -536,7 +582,7 @@ static int check_gap(struct store_check *check)
 {
 	static const struct found none;
 	const struct found *ext = &none;
-	uint64_t start = check->behind, end = check->store->size;
+	uint64_t end = check->store->size;
 
 	if (check->at > check->nfound)
 		return PASS_OVER;
@@ -544,24 +590,39 @@ static int check_gap(struct store_check *check)
 		ext = &check->found[check->at];
 		end = ext->start;
 	}
+	if (!ext->dropped && end > check->behind)
+		return compare_free(check, end);
 	check->at++;
-	if (ext->dropped)
-		return 0;
-	if (check->behind < ext->start + ext->len)
+	if (!ext->dropped && check->behind < ext->start + ext->len)
 		check->behind = ext->start + ext->len;
-	return end > start ? compare_free(check, start, end - start) : 0;
+	return 0;
+}
+
+/* Memory gives none of it away from now on; what it has given away is told the objects at the end. */
+static int hold_back(struct store_check *check, uint64_t start, uint64_t len)
+{
+	struct ranges *free = &check->store->free;
+	int ret = 0;
+
+	if (!check->repair)
+		return 0;
+	if (!ranges_contain(free, start, len))
+		ret = ranges_add(&check->taken, start, len);
+	return ret ? ret : ranges_remove(free, start, len);
 }
 
 static int check_rest(struct store_check *check)
 {
 	const struct range_node *rest = ranges_find(&check->recorded, check->at);
+	int ret;
 
 	if (!rest)
 		return PASS_OVER;
 	problem(check, "%" PRIu64 " bytes at %" PRIu64 " are recorded as free, but are not",
 		rest->len, rest->start);
 	check->at = rest->start + rest->len;
-	return 0;
+	ret = note_fix(&check->not_free, rest->start, rest->len, 0);
+	return ret ? ret : hold_back(check, rest->start, rest->len);
 }
 
 static int check_label(struct store_check *check)
@@ -619,14 +680,23 @@ static int step(struct store_check *check, const struct store_check_pass *pass)
 	return ret ? ret : pass->record(check, &k, &v);
 }
 
-static void restart(struct store_check *check)
+static void forget(struct store_check *check)
 {
 	ranges_fini(&check->recorded);
-	ranges_init(&check->recorded);
-	ranges_fini(&check->known);
-	ranges_init(&check->known);
+	ranges_fini(&check->hit);
+	ranges_fini(&check->taken);
 	shares_fini(&check->owners);
 	shares_fini(&check->said);
+}
+
+static void restart(struct store_check *check)
+{
+	forget(check);
+	check->said_end = 0;
+	check->not_free.n = 0;
+	check->to_free.n = 0;
+	check->counts.n = 0;
+	check->count_bad = false;
 	check->nfound = 0;
 	check->nbad = 0;
 	check->ngaps = 0;
@@ -657,7 +727,8 @@ int store_check_begin(struct store *store, enum store_repair repair, struct stor
 	check->store = store;
 	check->repair = repair;
 	ranges_init(&check->recorded);
-	ranges_init(&check->known);
+	ranges_init(&check->hit);
+	ranges_init(&check->taken);
 	shares_init(&check->owners);
 	shares_init(&check->said);
 	restart(check);
@@ -665,7 +736,7 @@ int store_check_begin(struct store *store, enum store_repair repair, struct stor
 	return 0;
 }
 
-bool store_check_step(struct store_check *check, uint32_t steps)
+static void look(struct store_check *check, uint32_t steps)
 {
 	int ret;
 
@@ -683,22 +754,42 @@ bool store_check_step(struct store_check *check, uint32_t steps)
 		check->at = 0;
 	}
 	check->result.extents = check->nfound;
-	return !check->err && check->pass < NR_PASSES;
+}
+
+bool store_check_step(struct store_check *check, uint32_t steps)
+{
+	int ret;
+
+	/* What waits to be free again is free in the records. */
+	if (check->repair && store_give(check->store, steps))
+		return true;
+	if (!check->mending) {
+		look(check, steps);
+		if (check->err || check->pass < NR_PASSES)
+			return !check->err;
+		if (!check->repair || !check->result.problems)
+			return false;
+		check->err = check_mend_begin(check);
+		return !check->err;
+	}
+	ret = check_mend_some(check);
+	check->err = ret < 0 ? ret : 0;
+	return ret > 0;
 }
 
 int store_check_end(struct store_check *check, struct ddio_msg_fsck *result)
 {
-	int ret = check->err;
+	int ret = check->err, end = check->mending ? check_mend_end(check) : 0;
 
-	if (!ret && result && check->repair && check->result.problems)
-		ret = check_mend(check);
-	if (!ret && result)
+	if (!ret)
+		ret = end;
+	if (result)
 		*result = check->result;
 	lmdb_walk_end(&check->walk);
-	ranges_fini(&check->recorded);
-	ranges_fini(&check->known);
-	shares_fini(&check->owners);
-	shares_fini(&check->said);
+	forget(check);
+	free(check->not_free.v);
+	free(check->to_free.v);
+	free(check->counts.v);
 	free(check->found);
 	free(check->bad);
 	free(check->gaps);

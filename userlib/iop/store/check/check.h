@@ -26,6 +26,19 @@ struct bad_key {
 };
 
 /**
+ * struct place_fix - a place that is to be recorded otherwise
+ * @more: how many more owners than one it has
+ */
+struct place_fix {
+	uint64_t start, len, more;
+};
+
+struct place_fixes {
+	struct place_fix *v;
+	size_t n, cap;
+};
+
+/**
  * struct lost_gap - between two extents there was one or more that cannot be read
  * @after, @before: the extents; count 0: there is none
  */
@@ -46,12 +59,18 @@ struct lost_gap {
  * @last: of the extents at which the pass over overlaps has looked, that which reaches furthest and is not dropped
  * @sharing: places may have more owners than one: records say so, or the label
  * @owners: how many more they have, as the extents say; @said: as records say, of which what is right is taken out
- * @recorded, @known: free space that is recorded: what is left to be compared, and all
+ * @said_end: end of the last record of these
+ * @recorded: free space that is recorded, of which what is right is taken out
  * @bad: records that a repair deletes or replaces
  * @read: the last extent that can be read
  * @gaps: where extents cannot be read; the last one is open until the next that can
  * @sums_id, @sums_bs: the object of the last sums that were read, and the bytes of its blocks; 0: there is none
  * @shadows: the objects of what is pending, @nshadows of them
+ * @not_free, @to_free: space that is recorded as free and is not, or is and is not recorded; @counts: places whose owners are
+ *	counted wrongly, @count_bad: records of that are damaged
+ * @hit: objects in memory may not be as records are repaired; @taken: space that memory has given to others than its owners
+ * @mending: it writes what it has found, and has come to @fixed; the last transaction was its own, or that which it has read,
+ *	@txn; @refreshed: objects in memory are as their repaired records
  * @kept: problems that a repair leaves; @heads: of these, damaged records of objects
  */
 struct store_check {
@@ -65,8 +84,9 @@ struct store_check {
 	struct found *found, *last;
 	size_t nfound, cap_found, unsorted;
 	uint64_t last_id, last_end, behind;
-	struct ranges recorded, known;
+	struct ranges recorded;
 	bool sharing;
+	uint64_t said_end;
 	struct shares owners, said;
 	struct bad_key *bad;
 	size_t nbad, cap_bad;
@@ -75,6 +95,11 @@ struct store_check {
 	size_t ngaps, cap_gaps;
 	uint64_t *shadows;
 	size_t nshadows, cap_shadows;
+	struct place_fixes not_free, to_free, counts;
+	bool count_bad, mending, refreshed;
+	struct ranges hit, taken;
+	size_t fixed;
+	uint64_t txn;
 	uint64_t kept, heads;
 	uint64_t sums_id;
 	uint32_t sums_bs;
@@ -82,7 +107,14 @@ struct store_check {
 
 /* Has a record replaced by one that says that its object has lost something at @block. */
 void check_lose(struct bad_key *bad, uint64_t id, uint64_t block);
-/* Repairs what the check has found, and brings memory in line: 0, -EBUSY if something has changed meanwhile, or an errno. */
-int check_mend(struct store_check *check);
+/* What the check has read is the latest: it can be repaired.  0, or -EBUSY. */
+int check_mend_begin(struct store_check *check);
+/*
+ * Writes some of what the check has found, in a transaction, and brings memory in line.  Returns 1 if there is more, 0, -EBUSY
+ * if something else has changed meanwhile, or an errno.
+ */
+int check_mend_some(struct store_check *check);
+/* Brings objects in memory in line with what was repaired. */
+int check_mend_end(struct store_check *check);
 
 #endif /* DDIO_STORE_CHECK_H */

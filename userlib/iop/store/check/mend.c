@@ -1,62 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a repair writes, in one transaction, of what a check has found. */
+/*
+ * What a repair writes of what a check has found: some of it in each turn, in a transaction.  Each of these leaves records
+ * that a crash may leave, too: nothing is worse than before, and the next check finds the rest.  Therefore objects are
+ * marked as having lost something before that which damaged it goes, and space becomes free last.  The repair ends
+ * if anything else has been committed, or is to be: then what was found may not be so any more.
+ */
 #include <errno.h>
 #include <string.h>
 #include "iop/store/check/check.h"
 
-/* Records space that no extent has: what was lost may have been there, unless it was recorded as free before. */
-static int write_gap(struct store_check *check, MDB_txn *txn, uint64_t start, uint64_t end)
+/* Returns true if there is an extent that can be read; *@rec. */
+static bool extent_at(struct store_check *check, MDB_txn *txn, MDB_val k, struct rec_extent *rec)
 {
-	const struct range_node *range;
-	uint64_t from, to;
-	int ret = 0;
+	MDB_val v;
 
-	if (!check->kept)
-		return store_put_free(check->store, txn, start, end - start);
-	for (range = ranges_find(&check->known, start); range && range->start < end && !ret;
-	     range = ranges_find(&check->known, to)) {
-		from = range->start > start ? range->start : start;
-		to = range->start + range->len < end ? range->start + range->len : end;
-		ret = store_put_free(check->store, txn, from, to - from);
-		if (to == end)
-			break;
-	}
-	return ret;
-}
-
-/* Records the space that no extent has. */
-static int write_free(struct store_check *check, MDB_txn *txn)
-{
-	uint64_t at = LABEL_SPACE;
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < check->nfound && !ret; i++) {
-		const struct found *ext = &check->found[i];
-
-		if (ext->dropped)
-			continue;
-		if (ext->start > at)
-			ret = write_gap(check, txn, at, ext->start);
-		if (at < ext->start + ext->len)
-			at = ext->start + ext->len;
-	}
-	if (!ret && at < check->store->size)
-		ret = write_gap(check, txn, at, check->store->size);
-	return ret;
-}
-
-/* Records how many owners places have. */
-static int write_owners(struct store_check *check, MDB_txn *txn)
-{
-	const struct share_node *node = shares_find(&check->owners, 0);
-	int ret = mdb_drop(txn, check->store->db.dbi[STORE_SHARED], 0);
-
-	for (; node && !ret;
-	     node = shares_find(&check->owners, node->range.start + node->range.len))
-		ret = store_put_shared(check->store, txn, node->range.start, node->range.len,
-				       node->more);
-	return ret;
+	return !mdb_get(txn, check->store->db.dbi[STORE_EXTENTS], &k, &v) &&
+	       !rec_extent_get(k.mv_data, k.mv_size, v.mv_data, v.mv_size, rec);
 }
 
 static int put_lost(struct store_check *check, MDB_txn *txn, uint64_t id, uint64_t block)
@@ -64,11 +23,12 @@ static int put_lost(struct store_check *check, MDB_txn *txn, uint64_t id, uint64
 	struct bad_key lost;
 	MDB_val k = lmdb_val(lost.fixed, sizeof(lost.fixed));
 	MDB_val v = lmdb_val(lost.value, REC_EXTENT_LEN);
-	int ret;
+	struct rec_extent rec;
 
 	check_lose(&lost, id, block);
-	ret = mdb_put(txn, check->store->db.dbi[STORE_EXTENTS], &k, &v, MDB_NOOVERWRITE);
-	return ret == MDB_KEYEXIST ? 0 : ret;
+	if (extent_at(check, txn, k, &rec))
+		return 0;
+	return mdb_put(txn, check->store->db.dbi[STORE_EXTENTS], &k, &v, 0);
 }
 
 /* The object @id lies within the gap: what is lost may have been its own. */
@@ -82,14 +42,19 @@ static int lost_of(struct store_check *check, MDB_txn *txn, const struct lost_ga
 	return put_lost(check, txn, id, 0);
 }
 
-static int mend_gap(struct store_check *check, MDB_txn *txn, const struct lost_gap *gap)
+/* All in one transaction: a check of marked and unmarked objects would take the gap for a smaller one. */
+static int mend_gap(struct store_check *check, MDB_txn *txn, size_t i)
 {
+	const struct lost_gap *gap = &check->gaps[i];
 	uint64_t first = gap->after.count ? gap->after.id : 0, id;
 	uint8_t key[REC_KEY_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v;
 	MDB_cursor *cursor;
-	int ret = mdb_cursor_open(txn, check->store->db.dbi[STORE_OBJECTS], &cursor);
+	int ret;
 
+	if (check->heads || check->repair == STORE_DROP)
+		return 0;
+	ret = mdb_cursor_open(txn, check->store->db.dbi[STORE_OBJECTS], &cursor);
 	if (ret)
 		return ret;
 	rec_key(key, first);
@@ -114,13 +79,19 @@ static bool nameless(const struct store_check *check, const struct bad_key *bad)
 	       !bad->value_len;
 }
 
-static int mend_record(struct store_check *check, MDB_txn *txn, const struct bad_key *bad)
+static int mend_record(struct store_check *check, MDB_txn *txn, size_t i)
 {
+	const struct bad_key *bad = &check->bad[i];
 	struct lmdb *db = &check->store->db;
 	MDB_val k = lmdb_val(bad->key, bad->len), v = lmdb_val(bad->value, bad->value_len);
+	struct rec_extent rec;
 	int ret;
 
 	if (nameless(check, bad))
+		return 0;
+	/* A mark stands there already. */
+	if (bad->db == STORE_EXTENTS && check->repair != STORE_DROP && !bad->value_len &&
+	    extent_at(check, txn, k, &rec) && rec.lost)
 		return 0;
 	ret = mdb_del(txn, db->dbi[bad->db], &k, NULL);
 	if (ret && ret != MDB_NOTFOUND)
@@ -129,53 +100,224 @@ static int mend_record(struct store_check *check, MDB_txn *txn, const struct bad
 	return bad->value_len ? mdb_put(txn, db->dbi[bad->db], &k, &v, 0) : 0;
 }
 
+static int mend_not_free(struct store_check *check, MDB_txn *txn, size_t i)
+{
+	const struct place_fix *fix = &check->not_free.v[i];
+
+	return store_drop_free(check->store, txn, fix->start, fix->len);
+}
+
+static int mend_count(struct store_check *check, MDB_txn *txn, size_t i)
+{
+	const struct place_fix *fix = &check->counts.v[i];
+
+	return store_set_shared(check->store, txn, fix->start, fix->len, fix->more);
+}
+
+static int mend_to_free(struct store_check *check, MDB_txn *txn, size_t i)
+{
+	const struct place_fix *fix = &check->to_free.v[i];
+
+	return store_put_free(check->store, txn, fix->start, fix->len);
+}
+
+static int mend_label(struct store_check *check, MDB_txn *txn, size_t i)
+{
+	(void)i;
+	return store_put_label(check->store, txn, 0);
+}
+
+/* What is written, in this order. */
+enum { MEND_GAPS, MEND_BAD, MEND_NOT_FREE, MEND_COUNTS, MEND_TO_FREE, MEND_LABEL, NR_MEND };
+
+static int (*const mends[NR_MEND])(struct store_check *check, MDB_txn *txn, size_t i) = {
+	[MEND_GAPS] = mend_gap,	    [MEND_BAD] = mend_record,	   [MEND_NOT_FREE] = mend_not_free,
+	[MEND_COUNTS] = mend_count, [MEND_TO_FREE] = mend_to_free, [MEND_LABEL] = mend_label,
+};
+
+/* Finds the fix number *@i of all: it becomes the number among its kind, which is returned; NR_MEND: there is none. */
+static int place_in_line(const struct store_check *check, size_t *i)
+{
+	const size_t nr[NR_MEND] = {
+		[MEND_GAPS] = check->ngaps,	     [MEND_BAD] = check->nbad,
+		[MEND_NOT_FREE] = check->not_free.n, [MEND_COUNTS] = check->counts.n,
+		[MEND_TO_FREE] = check->to_free.n,   [MEND_LABEL] = 1,
+	};
+	int kind;
+
+	for (kind = 0; kind < NR_MEND && *i >= nr[kind]; kind++)
+		*i -= nr[kind];
+	return kind;
+}
+
+static uint64_t at_a_time(const struct store_check *check)
+{
+	return check->store->bounds->at[BOUND_FIXES].limit;
+}
+
 static int mend(MDB_txn *txn, void *arg)
 {
 	struct store_check *check = arg;
+	uint64_t n;
 	size_t i;
-	int ret = 0;
+	int kind, ret = 0;
 
-	for (i = 0; i < check->nbad && !ret; i++)
-		ret = mend_record(check, txn, &check->bad[i]);
-	for (i = 0; i < check->ngaps && !ret && !check->heads && check->repair != STORE_DROP; i++)
-		ret = mend_gap(check, txn, &check->gaps[i]);
-	if (!ret)
-		ret = write_owners(check, txn);
-	if (!ret)
-		ret = mdb_drop(txn, check->store->db.dbi[STORE_FREE], 0);
-	if (!ret)
-		ret = write_free(check, txn);
-	return ret ? ret : store_put_label(check->store, txn, 0);
+	for (n = 0; n < at_a_time(check) && !ret; n++) {
+		i = check->fixed + n;
+		kind = place_in_line(check, &i);
+		if (kind == NR_MEND)
+			break;
+		ret = mends[kind](check, txn, i);
+	}
+	return ret;
 }
 
-/* Brings memory in line with the repaired records. */
-static int refresh(struct store *store)
+static bool is_hit(const struct store_check *check, const struct object *obj)
 {
+	return check->taken.n || obj->refused || obj->damaged ||
+	       ranges_contain(&check->hit, obj->ref.id, 1);
+}
+
+/* Brings objects in memory in line with their records, which come before space becomes free that they had. */
+static int refresh(struct store_check *check)
+{
+	struct store *store = check->store;
 	struct ddio_hash_walk walk;
 	struct object *obj;
-	int ret;
+	int ret = 0;
 
-	ret = store_load_free(store);
-	if (!ret)
-		ret = store_load_shares(store);
+	if (check->refreshed)
+		return 0;
+	check->refreshed = true;
 	store_fetch_again(store);
 	store->idle_extents = 0;
 	ddio_hash_for_each(obj, &walk, &store->hash, node) {
-		if (!ret)
-			ret = object_reload(obj);
+		if (!ret && is_hit(check, obj))
+			ret = object_reload(obj, &check->taken);
 		store->idle_extents += obj->idle ? obj->map.n : 0;
 	}
 	return ret ? ret : store_count(store);
 }
 
-int check_mend(struct store_check *check)
+/* What is neither free in memory nor held there becomes free. */
+static int set_free(struct store *store, const struct ranges *held, uint64_t start, uint64_t len)
+{
+	const struct range_node *free, *other;
+	uint64_t end = start + len, to;
+	int ret = 0;
+
+	for (; start < end && !ret; start = to) {
+		free = ranges_find(&store->free, start);
+		other = ranges_find(held, start);
+		if (!free || (other && other->start < free->start))
+			free = other;
+		to = free && free->start < end ? free->start : end;
+		if (to > start)
+			ret = ranges_add(&store->free, start, to - start);
+		else
+			to = free->start + free->len;
+	}
+	return ret;
+}
+
+/* Space that was recorded as free can be given away. */
+static int mended_free(struct store_check *check, size_t first, size_t end)
+{
+	struct ranges held;
+	size_t i;
+	int ret = refresh(check);
+
+	ranges_init(&held);
+	if (!ret)
+		ret = store_held(check->store, &held);
+	for (i = first; i < end && !ret; i++)
+		ret = set_free(check->store, &held, check->to_free.v[i].start,
+			       check->to_free.v[i].len);
+	ranges_fini(&held);
+	return ret;
+}
+
+/* Goes past what a transaction has written.  Returns 1 if there is more, 0 or -ENOMEM. */
+static int mended(struct store_check *check)
+{
+	size_t i, first = SIZE_MAX, end = 0, n;
+	int kind = 0, ret = 0;
+
+	for (n = 0; n < at_a_time(check) && kind < NR_MEND; n++) {
+		i = check->fixed;
+		kind = place_in_line(check, &i);
+		check->fixed += kind < NR_MEND;
+		if (kind != MEND_TO_FREE)
+			continue;
+		first = first < i ? first : i;
+		end = i + 1;
+	}
+	bound_seen(&check->store->bounds->at[BOUND_FIXES], n);
+	if (end)
+		ret = mended_free(check, first, end);
+	i = check->fixed;
+	return ret ? ret : place_in_line(check, &i) < NR_MEND;
+}
+
+static uint64_t last_txn(const struct store_check *check)
+{
+	MDB_envinfo info;
+
+	return mdb_env_info(check->store->db.env, &info) ? 0 : info.me_last_txnid;
+}
+
+int check_mend_some(struct store_check *check)
 {
 	int ret;
 
-	if (store_dirty(check->store) || !lmdb_walk_newest(&check->walk))
+	if (store_dirty(check->store) || last_txn(check) != check->txn)
 		return -EBUSY;
 	ret = lmdb_write(&check->store->db, mend, check);
-	if (!ret)
-		check->result.repaired = check->result.problems - check->kept;
-	return ret ? ret : refresh(check->store);
+	if (ret)
+		return ret;
+	check->txn = last_txn(check);
+	ret = mended(check);
+	check->store->bounds->at[BOUND_FIXES].hits += ret > 0;
+	return ret;
+}
+
+/* Owners are counted in memory as they will be in the records.  A removed object in use has owners that no record knows. */
+static int count_anew(struct store_check *check)
+{
+	struct store *store = check->store;
+	struct ddio_hash_walk walk;
+	struct object *obj;
+
+	ddio_hash_for_each(obj, &walk, &store->hash, node)
+		if (obj->removed)
+			return -EBUSY;
+	shares_fini(&store->shares);
+	store->shares = check->owners;
+	shares_init(&check->owners);
+	return 0;
+}
+
+int check_mend_begin(struct store_check *check)
+{
+	int ret = 0;
+
+	if (store_dirty(check->store) || !lmdb_walk_newest(&check->walk))
+		return -EBUSY;
+	if (check->counts.n || check->count_bad)
+		ret = count_anew(check);
+	if (ret)
+		return ret;
+	check->txn = mdb_txn_id(check->walk.txn);
+	/* What it reads could not be used again as long as the walk lasts. */
+	lmdb_walk_stop(&check->walk);
+	check->mending = true;
+	return 0;
+}
+
+int check_mend_end(struct store_check *check)
+{
+	uint64_t most = check->result.problems - check->kept;
+
+	check->result.repaired = check->fixed < most && check->err ? check->fixed : most;
+	return refresh(check);
 }

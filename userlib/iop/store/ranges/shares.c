@@ -53,11 +53,6 @@ void shares_fini(struct shares *set)
 	shares_init(set);
 }
 
-const struct share_node *shares_find(const struct shares *set, uint64_t at)
-{
-	return find(set, at);
-}
-
 uint64_t shares_at(const struct shares *set, uint64_t at, uint64_t *len)
 {
 	const struct share_node *node = find(set, at);

@@ -23,8 +23,6 @@ struct shares {
 
 void shares_init(struct shares *set);
 void shares_fini(struct shares *set);
-/* Returns the first range that ends behind @at, or NULL. */
-const struct share_node *shares_find(const struct shares *set, uint64_t at);
 /* Returns how many more owners than one byte @at has, and for how many of @*len bytes from there on that is so. */
 uint64_t shares_at(const struct shares *set, uint64_t at, uint64_t *len);
 /* Gives [start, start + len) @more owners.  0, or -ENOMEM with nothing changed. */
