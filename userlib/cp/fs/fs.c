@@ -32,7 +32,7 @@ static void reactor_lane_silent(struct fsc_reactor *r, const struct lane *lane)
 	uint64_t silent = lane->alive.silent;
 
 	if (silent >= r->session->timeout_ns)
-		fsc_node_down(r, lane->node->index, ddio_env_now(r->env) - silent);
+		fsc_node_down(r, lane->node->index, silent);
 }
 
 static void reactor_lane_losing(struct lane *lane)
@@ -60,6 +60,9 @@ static int reactor_init(struct ddio_fs *fs, uint32_t i, struct ddio_session *ses
 	r->session = session;
 	r->env = session->env;
 	r->index = i;
+	r->looked = ddio_env_now(r->env);
+	/* A node cannot have been silent for longer. */
+	r->awake = 4 * session->timeout_ns;
 	ddio_list_init(&r->retries);
 	ddio_list_init(&r->lazy);
 	r->down = calloc(session->conf->nnodes, sizeof(*r->down));

@@ -175,6 +175,46 @@ static inline struct fs_mount *fs_mount(struct fs_world *w, uint32_t m, uint32_t
 	return &w->mount[m];
 }
 
+/**
+ * struct fs_stop - a thread of a process that is stopped for a while
+ */
+struct fs_stop {
+	struct ddio_post post;
+	struct ddio_env *env;
+	uint64_t ms;
+};
+
+static inline void fs_stand_still(void *arg)
+{
+	const struct fs_stop *stop = arg;
+
+	ddio_env_charge(stop->env, DDIO_WORK_SWITCH, stop->ms);
+}
+
+/* From now on nothing but to be stopped costs time. */
+static inline void fs_stopping(struct fs_world *w)
+{
+	static const struct ddio_sim_machine stopping = {
+		.name = "stopping",
+		.cost = { [DDIO_WORK_SWITCH] = { .unit_ps = FS_MS * 1000 } },
+	};
+
+	ddio_sim_set_machine(w->dw, &stopping);
+}
+
+/* Stops all threads of a mount. */
+static inline void fs_mount_stop(struct fs_mount *m, struct fs_stop stop[FS_REACTORS], uint64_t ms)
+{
+	uint32_t k;
+
+	for (k = 0; k < FS_REACTORS; k++) {
+		stop[k] = (struct fs_stop){ { .fn = fs_stand_still, .arg = &stop[k] },
+					    m->env[k],
+					    ms };
+		ddio_env_post(stop[k].env, &stop[k].post);
+	}
+}
+
 static inline void fs_unmount(struct fs_mount *m)
 {
 	ddio_fs_close(m->fs);

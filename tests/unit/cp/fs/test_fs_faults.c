@@ -189,6 +189,65 @@ static void node_dead(void)
 	fs_world_end(&w);
 }
 
+/*
+ * A node does not answer while the mount is stopped for much longer than the timeout, and a moment longer:
+ * the mount's own stop is none of the node's silence, so that nothing fails.  A node that stays away
+ * is given up after as much time as ever.
+ */
+static void stopped_while_a_node_is_away(bool names, bool back)
+{
+	struct fs_stop stop[FS_REACTORS];
+	struct ddio_fs_file *a;
+	struct fs_node *node;
+	struct fs_world w;
+	struct fs_mount *m;
+	uint8_t buf[BLOCK] = { 1 };
+	uint64_t t, i;
+	uint32_t calls;
+
+	fs_world_make(&w, true, 5, BLOCK, 3000);
+	m = fs_mount(&w, 0, 0);
+	FS_OK(m, ddio_fs_setxattr, m->fs, DDIO_FS_ROOT, "ddio.disks", "0", 1, 0, false);
+	a = fs_create(m, "a", O_RDWR);
+	FS_OK(m, ddio_fs_write, a, buf, BLOCK, 0);
+	fs_stopping(&w);
+	node = names ? &w.names_node : &w.node[0];
+	for (i = 0; i < FS_NODE_REACTORS; i++)
+		ddio_sim_cut(node->env[i]);
+	calls = m->r.calls;
+	fsc_wait_begin(&m->r);
+	if (names)
+		ddio_fs_lookup(m->fs, DDIO_FS_ROOT, "a", fsc_wait_done, &m->r);
+	else
+		ddio_fs_read(a, buf, BLOCK, 0, fsc_wait_done, &m->r);
+	ddio_sim_run_for(w.dw, 100 * FS_MS);
+	fs_mount_stop(m, stop, 60000);
+	ddio_sim_run_for(w.dw, FS_MS);
+	CU_ASSERT_EQUAL(m->r.calls, calls);
+	t = ddio_sim_elapsed(w.dw);
+	/* The mount goes on, and finds the node still away. */
+	if (back)
+		ddio_sim_run_for(w.dw, 60 * FS_SEC + FS_SEC / 2);
+	for (i = 0; back && i < FS_NODE_REACTORS; i++)
+		ddio_sim_rejoin(node->env[i]);
+	ddio_gate_wait(m->r.env, &m->r.gate, 0);
+	CU_ASSERT_EQUAL(m->r.err, back ? 0 : -EIO);
+	CU_ASSERT(back || ddio_sim_elapsed(w.dw) - t <= 65 * FS_SEC);
+	for (i = 0; !back && i < FS_NODE_REACTORS; i++)
+		ddio_sim_rejoin(node->env[i]);
+	ddio_sim_run_for(w.dw, 10 * FS_SEC);
+	FS_OK(m, ddio_fs_file_close, a);
+	fs_world_end(&w);
+}
+
+static void stopped_while_away(void)
+{
+	stopped_while_a_node_is_away(false, true);
+	stopped_while_a_node_is_away(true, true);
+	stopped_while_a_node_is_away(false, false);
+	stopped_while_a_node_is_away(true, false);
+}
+
 /* With DDIO_FS_HARD there is no error; the request ends when the node is back. */
 static void node_away(void)
 {
@@ -642,6 +701,7 @@ static const struct ut_case cases[] = {
 	{ "started anew", started_anew },
 	{ "connections to disks lost", disks_lost },
 	{ "node dead", node_dead },
+	{ "stopped while a node does not answer", stopped_while_away },
 	{ "node away", node_away },
 	{ "names dead", names_dead },
 	{ "all dead", all_dead },

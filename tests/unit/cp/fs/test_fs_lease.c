@@ -552,51 +552,25 @@ static void holder_cut_off(void)
 	cut_off(false);
 }
 
-/* Nothing but stand_still() costs time. */
-static const struct ddio_sim_machine stopping = {
-	.name = "stopping",
-	.cost = { [DDIO_WORK_SWITCH] = { .unit_ps = FS_MS * 1000 } },
-};
-
-/* A thread of a process that is stopped. */
-struct stop {
-	struct ddio_post post;
-	struct ddio_env *env;
-	uint64_t ms;
-};
-
-static void stand_still(void *arg)
-{
-	const struct stop *stop = arg;
-
-	ddio_env_charge(stop->env, DDIO_WORK_SWITCH, stop->ms);
-}
-
 /*
  * A mount is stopped for a while, @delay after its last write.  Somebody else looks at the file meanwhile, if @other, and
  * nobody changes it: so all is told when it goes on, and no sync fails.
  */
 static void stopped_at(uint64_t delay, uint64_t ms, bool other)
 {
-	struct stop stop[FS_REACTORS];
+	struct fs_stop stop[FS_REACTORS];
 	struct fsc_result asking;
 	struct lessees p;
-	uint32_t k;
 
 	lease_begin(&p, 14, 0);
 	/* The next file's data are moved by the thread that has the connection to the name server. */
 	FS_OK(p.m, ddio_fs_file_close, p.a);
 	lease_take(&p, "b", 0);
 	CU_ASSERT_EQUAL(p.a->inode->r->index, 0);
-	ddio_sim_set_machine(p.w.dw, &stopping);
+	fs_stopping(&p.w);
 	ddio_sim_run_for(p.w.dw, delay);
 	put(&p);
-	for (k = 0; k < FS_REACTORS; k++) {
-		stop[k] = (struct stop){ { .fn = stand_still, .arg = &stop[k] },
-					 p.w.mount[0].env[k],
-					 ms };
-		ddio_env_post(stop[k].env, &stop[k].post);
-	}
+	fs_mount_stop(p.m, stop, ms);
 	ddio_sim_run_for(p.w.dw, FS_MS);
 	fsc_wait_init(&asking, p.n->fs);
 	fsc_wait_begin(&asking);

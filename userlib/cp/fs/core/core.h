@@ -36,8 +36,9 @@ struct fsc_serve;
  * @retries: struct fsc_retry.link: requests that will be made again
  * @lazy: struct fsc_inode.lazy_link: inodes with writes that the name server will be told of later
  * @used: inodes in use whose data it moves; reactor 0
- * @down: for each node, since when it has not answered; 0: it answers
+ * @down: for each node, since when it has not answered, by @awake; 0: it answers
  * @ndown: how many nodes do not answer
+ * @awake: how long it has looked, as of @looked; @look: notes that it does, while any node is down
  * @poke: what waits to be told is told at once; @poking: it is under way
  */
 struct fsc_reactor {
@@ -49,6 +50,8 @@ struct fsc_reactor {
 	struct ddio_list lazy;
 	uint64_t *down;
 	uint32_t ndown;
+	uint64_t awake, looked;
+	struct ddio_timer look;
 	struct ddio_post post, poke;
 	atomic_bool poking;
 };

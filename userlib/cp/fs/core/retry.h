@@ -29,7 +29,9 @@ bool fsc_status_unanswered(uint32_t status);
 bool fsc_node_retry(struct fsc_reactor *r, uint32_t node);
 /* Notes that the node answered. */
 void fsc_node_answered(struct fsc_reactor *r, uint32_t node);
-/* Notes that the node has not answered since @since, unless that was known. */
-void fsc_node_down(struct fsc_reactor *r, uint32_t node, uint64_t since);
+/* Notes that the node does not answer, and has not for so long, unless that was known. */
+void fsc_node_down(struct fsc_reactor *r, uint32_t node, uint64_t silent);
+/* Returns how long it has not answered while this process looked; 0: it answers. */
+uint64_t fsc_node_silent(struct fsc_reactor *r, uint32_t node);
 
 #endif /* DDIO_CP_FS_RETRY_H */

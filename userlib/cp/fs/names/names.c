@@ -397,9 +397,7 @@ static void names_rest(struct ddio_fs *fs)
 /* A first attach fails after the timeout even on a hard mount. */
 static bool names_overdue(struct ddio_fs *fs)
 {
-	struct fsc_reactor *r = names_reactor(fs);
-
-	return ddio_env_now(r->env) - r->down[names_node(fs)] >= fs->timeout_ns;
+	return fsc_node_silent(names_reactor(fs), names_node(fs)) >= fs->timeout_ns;
 }
 
 static void names_refused(struct ddio_fs *fs, const struct reply *reply)
