@@ -16,7 +16,8 @@ mpiio_pc = $(patsubst $(2)=%,%,$(filter $(2)=%,$(MPIIO_PC_$(1))))
 mpiio_libs = $(foreach l,$(MPIIO_PC_$(1)),$(if $(shell pkg-config --exists $(lastword $(subst =, ,$(l))) && \
 	echo yes),$(firstword $(subst =, ,$(l)))))
 mpiio_fortran = $(if $(shell command -v mpif90.$(1) >/dev/null && command -v gfortran),$(MPIIO_FORTRAN))
-mpiio_cxx = $(if $(shell command -v mpicxx.$(1) >/dev/null && command -v g++),cxx)
+# Open MPI has had no functions for C++ since version 5, only the compiler.
+mpiio_cxx = $(if $(shell command -v g++ >/dev/null && mpicxx.$(1) -show 2>/dev/null | grep -e -lmpi_cxx -e -lmpichcxx),cxx)
 mpiio_programs = functions random_views patterns starved killed killed_open restarted reloaded huge wait barrier leaves darray speed linpack $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1)) $(call mpiio_cxx,$(1))
 # MPICH's MPI_STATUSES_IGNORE is an array of nothing to gcc.
 MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.

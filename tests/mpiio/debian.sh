@@ -32,7 +32,7 @@ packages='mpich libmpich-dev openmpi-bin libopenmpi-dev git iproute2'
 inside sh -c "apt-get update -qq && cd /ddio && apt-get install -y -qq --no-install-recommends make $packages &&
 	tools/install-deps.sh build" >"$dir/log" 2>&1 || die "packages: $(tail -n 3 "$dir/log")"
 inside dpkg-query -W -f '${Package} ${Version}\n' libmpich-dev libopenmpi-dev
-inside make -C /ddio -j"$(nproc)" all mpiio-tests >"$dir/log" 2>&1 || die "build: $(grep -m 3 -E 'error|\*\*\*' "$dir/log")"
+inside make -C /ddio -j"$(nproc)" all mpiio-tests >"$dir/log" 2>&1 || die "build: $(grep -m 3 -E 'error:|\*\*\*' "$dir/log")"
 # In a network of its own, where nothing but lo is.
 cat >"$root/run.sh" <<-'RUN'
 	ip link set lo up
