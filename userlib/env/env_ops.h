@@ -63,7 +63,7 @@ struct ddio_env_ops {
 	void (*memory_use)(const struct ddio_env *env, struct ddio_memory_use *use);
 	/*
 	 * Both may be NULL.  Waits until @gong has sounded since it was looked at, when it had done so @seen times, or until
-	 * @deadline_ns, or for nothing; not at all if it is NULL.  Return: 0, or -EDEADLK on the reactor.
+	 * @deadline_ns, or for nothing.  Return: 0; NULL only asks whether one may wait: -EDEADLK on the reactor.
 	 */
 	int (*gong_wait)(struct ddio_env *env, struct ddio_gong *gong, uint32_t seen,
 			 uint64_t deadline_ns);

@@ -35,9 +35,9 @@ int real_gong_wait(struct ddio_env *env, struct ddio_gong *gong, uint32_t seen,
 	const struct timespec at = { .tv_sec = (time_t)(deadline_ns / 1000000000),
 				     .tv_nsec = (long)(deadline_ns % 1000000000) };
 
-	if (atomic_load(&real->loop_tid) == real_tid())
-		return -EDEADLK;
-	if (!gong || look(real, gong, seen))
+	if (!gong)
+		return atomic_load(&real->loop_tid) == real_tid() ? -EDEADLK : 0;
+	if (look(real, gong, seen))
 		return 0;
 	atomic_fetch_add(&gong->asleep, 1);
 	syscall(SYS_futex, &gong->sounded, FUTEX_WAIT_BITSET, seen, &at, NULL,
