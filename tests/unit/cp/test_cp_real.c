@@ -502,6 +502,99 @@ static void locks_of_threads(void)
 	cluster_end(&c);
 }
 
+/*
+ * Small transfers of one process each: many at once of several threads, in the file of all
+ */
+enum { WRITERS = 4, WRITER_ROUNDS = 4, AT_ONCE = 40 };
+
+struct writer {
+	pthread_t thread;
+	struct ddio_session *s;
+	pthread_barrier_t *all;
+	uint32_t number;
+	int faults;
+};
+
+static void writer_start(struct writer *w, struct ddio_file *f, bool writing, uint32_t *word,
+			 struct ddio_op **op)
+{
+	struct ddio_extent e = { .len = sizeof(*word) };
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &e };
+	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part };
+	uint32_t i;
+
+	for (i = 0; i < AT_ONCE; i++) {
+		e.offset = (w->number * AT_ONCE + i) * sizeof(*word);
+		t.buf = &word[i];
+		w->faults += !!(writing ? ddio_start_write : ddio_start_read)(f, &t, &op[i]);
+	}
+}
+
+static void writer_end(struct writer *w, struct ddio_op **op)
+{
+	uint32_t i;
+
+	for (i = 0; i < AT_ONCE; i++) {
+		ddio_test(op[AT_ONCE - 1]);
+		w->faults += !!ddio_wait(op[i]);
+	}
+}
+
+static void *writer_main(void *arg)
+{
+	struct writer *w = arg;
+	struct ddio_op *op[AT_ONCE];
+	uint32_t word[AT_ONCE], round, i;
+	struct ddio_file *f = NULL;
+	char name[16];
+
+	for (round = 0; round < WRITER_ROUNDS; round++) {
+		snprintf(name, sizeof(name), "words%u", round);
+		w->faults += !!ddio_open(w->s, name, DDIO_CREATE, NULL, &f);
+		pthread_barrier_wait(w->all);
+		for (i = 0; i < AT_ONCE; i++)
+			word[i] = round + (w->number << 8) + i;
+		writer_start(w, f, true, word, op);
+		writer_end(w, op);
+		memset(word, 0, sizeof(word));
+		writer_start(w, f, false, word, op);
+		writer_end(w, op);
+		for (i = 0; i < AT_ONCE; i++)
+			w->faults += word[i] != round + (w->number << 8) + i;
+		ddio_close(f);
+	}
+	return NULL;
+}
+
+static void small_of_threads(void)
+{
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts) };
+	struct ddio_session *s[2] = { NULL };
+	struct writer w[WRITERS];
+	pthread_barrier_t all;
+	struct cluster c;
+	uint32_t i;
+
+	cluster_begin(&c);
+	opts.conf = c.conf_path;
+	pthread_barrier_init(&all, NULL, WRITERS);
+	for (i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL_FATAL(ddio_connect(&opts, &s[i]), 0);
+	for (i = 0; i < WRITERS; i++) {
+		w[i] = (struct writer){ .s = s[i % 2], .all = &all, .number = i };
+		if (pthread_create(&w[i].thread, NULL, writer_main, &w[i]))
+			abort();
+	}
+	for (i = 0; i < WRITERS; i++) {
+		pthread_join(w[i].thread, NULL);
+		CU_ASSERT_EQUAL(w[i].faults, 0);
+	}
+	for (i = 0; i < 2; i++)
+		ddio_disconnect(s[i]);
+	pthread_barrier_destroy(&all);
+	cluster_end(&c);
+}
+
 /* What cannot be connected to. */
 static void connecting(void)
 {
@@ -596,6 +689,7 @@ static const struct ut_case cases[] = {
 	{ "keys change", keys_change },
 	{ "threads of a session", threads_of_a_session },
 	{ "locks of threads", locks_of_threads },
+	{ "small transfers of threads", small_of_threads },
 	{ 0 },
 };
 
