@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -160,6 +161,58 @@ KT_TEST(authority, read_only_meanwhile)
 	EXPECT_EQ(-EACCES, move(self, self->slow, DDIO_WRITE));
 	ASSERT_EQ(0, set_read_only(slow, 0));
 	EXPECT_EQ(0, move(self, self->slow, DDIO_WRITE));
+}
+
+/* So does one that becomes swap space. */
+KT_TEST(authority, swap_meanwhile)
+{
+	struct ddio_wait wait;
+	struct ddio_submit s;
+	__s32 status[NR];
+
+	ASSERT_EQ(0, make_swap(slow));
+	list_fill(self, self->slow, NR);
+	kt_submit_init(&s, DDIO_WRITE, DDIO_PLACE, self->block, NR);
+	s.flags = DDIO_SUBMIT_KEEP_GOING;
+	s.depth = 1;
+	/* The swap area's head is in the first block. */
+	self->block[0].offset = (2 * NR + 2) * SMALL;
+	ASSERT_EQ(0, kt_submit(self->ctx, &s));
+	if (swapon(slow->path, 0)) {
+		kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL);
+		SKIP(return, "swapon: %s", strerror(errno));
+	}
+	EXPECT_EQ(0, kt_wait_status(self->ctx, s.out_collective, status, NR, &wait));
+	EXPECT_EQ(-EACCES, wait.out_error);
+	EXPECT_EQ(-EACCES, status[NR - 1]);
+	EXPECT_GT(NR, wait.out_blocks);
+	EXPECT_EQ(0, swapoff(slow->path));
+	EXPECT_EQ(0, move(self, self->slow, DDIO_WRITE));
+}
+
+/* Returns how many bytes of events there are. */
+static ssize_t events(int watch)
+{
+	char buf[4096];
+	ssize_t n = read(watch, buf, sizeof(buf));
+
+	return n < 0 && errno == EAGAIN ? 0 : n;
+}
+
+/* Who watches the device hears of reads and writes, and of transfers nothing. */
+KT_TEST(authority, watched)
+{
+	int watch = inotify_init1(IN_NONBLOCK), fd = open(fast->path, O_RDWR);
+	char byte;
+
+	ASSERT_LE(0, inotify_add_watch(watch, fast->path, IN_ACCESS | IN_MODIFY));
+	EXPECT_EQ(0, move(self, self->fast, DDIO_READ));
+	EXPECT_EQ(0, move(self, self->fast, DDIO_WRITE));
+	EXPECT_EQ(0, events(watch));
+	EXPECT_EQ(1, pread(fd, &byte, 1, 0));
+	EXPECT_LT(0, events(watch));
+	close(fd);
+	close(watch);
 }
 
 static int drop_to(__u64 pages)
