@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,6 +394,56 @@ static void test_reset(void)
 	end_free(&a);
 }
 
+static int option(int fd, int level, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	return getsockopt(fd, level, name, &value, &len) ? -1 : value;
+}
+
+/* Returns this process's other end of a connected socket; -1: none. */
+static int other_end(int fd)
+{
+	struct sockaddr_in own = { 0 }, peer;
+	socklen_t len = sizeof(own);
+	int other;
+
+	getsockname(fd, (struct sockaddr *)&own, &len);
+	for (other = 0; other < 1000; other++) {
+		len = sizeof(peer);
+		memset(&peer, 0, sizeof(peer));
+		if (!getpeername(other, (struct sockaddr *)&peer, &len) &&
+		    peer.sin_family == AF_INET && peer.sin_port == own.sin_port)
+			return other;
+	}
+	return -1;
+}
+
+/* A socket that was accepted has the options of one that connects, which are those of the listening one. */
+static void test_accepted_options(void)
+{
+	struct pipe_end a;
+	int fd, accepted;
+
+	end_init(&a);
+	ddio_real_start_thread(a.env);
+	on_reactor(a.env, end_listen, &a);
+	fd = raw_connect(a.addr);
+	a.want = 1;
+	CU_ASSERT_EQUAL(write(fd, "\0", 1), 1);
+	end_wait(&a);
+	accepted = other_end(fd);
+	CU_ASSERT(accepted >= 0);
+	CU_ASSERT_EQUAL(option(accepted, IPPROTO_TCP, TCP_NODELAY), 1);
+	CU_ASSERT_EQUAL(option(accepted, SOL_SOCKET, SO_KEEPALIVE), 1);
+	CU_ASSERT_EQUAL(option(accepted, IPPROTO_TCP, TCP_KEEPIDLE), 15);
+	CU_ASSERT_EQUAL(option(accepted, IPPROTO_TCP, TCP_KEEPCNT), 4);
+	CU_ASSERT_EQUAL(option(accepted, IPPROTO_TCP, TCP_USER_TIMEOUT), 60000);
+	close(fd);
+	end_free(&a);
+}
+
 static void end_connect_bad(void *arg)
 {
 	static const char *const bad[] = {
@@ -590,6 +641,7 @@ static const struct ut_case cases[] = {
 	{ "a half-closed stream", test_half_close },
 	{ "a child of fork()", test_fork },
 	{ "a stream that is reset", test_reset },
+	{ "options of what was accepted", test_accepted_options },
 	{ "connects that fail", test_connect_fails },
 	{ "a stream goes to another reactor", test_hand_over },
 	{ "closing what is in the same batch of events", test_close_in_batch },

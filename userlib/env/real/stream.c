@@ -111,7 +111,7 @@ static void stream_update(struct real_stream *s)
 		stream_break(s, ret);
 }
 
-static void stream_options_set(int fd)
+void real_stream_options_set(int fd)
 {
 	static const struct {
 		int level, name, value;
@@ -146,7 +146,7 @@ static void stream_try(struct real_stream *s, int err)
 			err = -errno;
 			continue;
 		}
-		stream_options_set(fd);
+		real_stream_options_set(fd);
 		if (!connect(fd, s->addr->ai_addr, s->addr->ai_addrlen) || errno == EINPROGRESS) {
 			s->watch.fd = fd;
 			own_fd(fd);
@@ -572,7 +572,6 @@ int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, sock
 	if (!s)
 		return -ENOMEM;
 	own_fd(fd);
-	stream_options_set(fd);
 	s->loopback = sockaddr_is_loopback(peer);
 	*stream = &s->base;
 	return 0;

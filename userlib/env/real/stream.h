@@ -6,6 +6,8 @@
 #include "env/addr.h"
 #include "env/real/priv.h"
 
+/* Sets what a socket of a stream needs; one that is accepted has it of the listening one. */
+void real_stream_options_set(int fd);
 /* Wraps a connected, non-blocking socket, which belongs to the stream on success. */
 int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, socklen_t peer_len,
 		    struct ddio_stream **stream);
