@@ -211,9 +211,11 @@ static void synced_check(struct mounter *m, struct mount_file *file, bool said)
 void mount_file_sync(struct mounter *m, struct mount_file *file)
 {
 	uint32_t before = mount_losses(m->cp->f);
-	/* Whose connection broke cannot know that an I/O processor was stopped in order, or only silent. */
-	bool may = file_shaky(m, file) || file->stops != m->cp->f->stops ||
-		   mount_silenced(m->cp->f);
+	/*
+	 * Whose connection broke cannot know that an I/O processor was stopped in order.  Silence
+	 * alone loses nothing, since nobody else changes the file.
+	 */
+	bool may = file_shaky(m, file) || file->stops != m->cp->f->stops;
 	int err = mount_sync(m, file->open);
 
 	if (before != mount_losses(m->cp->f)) {

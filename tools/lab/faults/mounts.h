@@ -125,12 +125,6 @@ int mount_lock(struct mounter *m, struct ddio_fs_file *file, bool on);
 /* The process is killed, and its mount with it.  Returns false if it has none. */
 bool mount_dies(struct faults_cp *cp);
 
-/* Whether a mount may have been silent, or an I/O processor for it, for longer than the timeout. */
-static inline bool mount_silenced(const struct faults *f)
-{
-	return f->conf.kinds & (1u << FAULTS_CUT | 1u << FAULTS_STALL);
-}
-
 /* mount_name.c */
 static inline struct mounts *mounts_of(const struct mounter *m)
 {

@@ -879,6 +879,58 @@ static void full_disks(void)
 	full_disk(O_APPEND);
 }
 
+static uint64_t data_requests(const struct lessees *p)
+{
+	uint64_t n = 0;
+	uint32_t i, k;
+
+	for (i = 0; i < FS_NODES; i++)
+		for (k = 0; k < FS_NODE_REACTORS; k++)
+			n += p->w.node[i].iop->reactors[k].requests;
+	return n;
+}
+
+/*
+ * What a program waits for that copies a tree of small files: four requests to the name server and one
+ * to a disk for each, and one request to remove it; its data go behind the answer.
+ */
+static void small_files(void)
+{
+	enum { FILES = 20 };
+	uint64_t names, data;
+	struct lessees p;
+	char name[16];
+	int i;
+
+	lease_begin(&p, 17, 0);
+	fast(&p);
+	names = names_requests(&p);
+	data = data_requests(&p);
+	for (i = 0; i < FILES; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		p.b = fs_create(p.m, name, O_RDWR);
+		FS_OK(p.m, ddio_fs_write, p.b, p.want, PIECE, 0);
+		FS_OK(p.m, ddio_fs_flush, p.b);
+		FS_OK(p.m, ddio_fs_file_close, p.b);
+	}
+	p.b = NULL;
+	CU_ASSERT(names_requests(&p) - names <= 4 * FILES);
+	CU_ASSERT_EQUAL(data_requests(&p) - data, FILES);
+	ddio_sim_run_for(p.w.dw, 2 * FS_SEC);
+	names = names_requests(&p);
+	data = data_requests(&p);
+	for (i = 0; i < FILES; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		FS_OK(p.m, ddio_fs_unlink, p.m->fs, DDIO_FS_ROOT, name);
+	}
+	CU_ASSERT_EQUAL(names_requests(&p) - names, FILES);
+	CU_ASSERT_EQUAL(data_requests(&p), data);
+	ddio_sim_run_for(p.w.dw, 5 * FS_SEC);
+	CU_ASSERT(names_requests(&p) - names <= 3 * FILES);
+	CU_ASSERT(data_requests(&p) - data <= FS_DISKS * FILES);
+	lease_finish(&p);
+}
+
 static const struct ut_case cases[] = {
 	{ "asks nobody", asks_nobody },
 	{ "sync asks nobody", sync_asks_nobody },
@@ -895,6 +947,7 @@ static const struct ut_case cases[] = {
 	{ "stopped at any moment", stopped_at_any_moment },
 	{ "changed by the holder", changed_by_the_holder },
 	{ "answers are lost", answers_are_lost },
+	{ "small files", small_files },
 	{ "dies while it writes", dies_while_it_writes },
 	{ "full disks", full_disks },
 	{ 0 },
