@@ -3,56 +3,7 @@
 # timeout: 120
 # A cluster that tells users apart, by a munged of the test's own: what Alice has, Mallory, who has the cluster's key,
 # neither reads nor writes, lists or removes, by requests or collectives; and what is said where munge is not.
-if [ "$(id -u)" = 0 ] && [ -z "${OWN_RUN:-}" ]; then
-	# /run of its own, where munged and its clients meet.
-	OWN_RUN=1 exec unshare -m "$0" "$@"
-fi
-. "$(dirname "$0")/lib.sh"
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: only root can be several users"
-	exit 77
-fi
-munged=$(PATH=$PATH:/usr/sbin:/sbin command -v munged)
-if [ -z "$munged" ]; then
-	echo "skipped: there is no munged here"
-	exit 77
-fi
-mount -t tmpfs -o mode=755 run /run && mkdir -m 755 /run/munge || exit 1
-(umask 077 && mkdir /run/munged && head -c 1024 /dev/urandom >/run/munged/key)
-munge_start() {
-	"$munged" --key-file /run/munged/key --log-file /run/munged/log --pid-file /run/munge/pid \
-		--seed-file /run/munged/seed
-}
-munge_stop() {
-	[ -e /run/munge/pid ] || return 0
-	kill "$(cat /run/munge/pid)" && in_time 20 bash -c 'while [ -e /run/munge/pid ]; do sleep 0.05; done'
-}
-trap 'munge_stop; finish' EXIT
-munge_start || exit 1
-check "munged runs" test -S /run/munge/munge.socket.2
-
-alice=12345 mallory=12346
-chmod 711 "$dir"
-mkdir -m 755 "$dir/bin"
-cp "$ddio" "$helpers/crowd" "$dir/bin"
-as() { # USER COMMAND...: ddio, or crowd, as that user, who has the key
-	local who=$1
-	shift
-	setpriv --reuid "$who" --regid "$who" --clear-groups env DDIO_CONF="$dir/$who/conf" "$dir/bin/$1" "${@:2}"
-}
-# The cluster as it was, but with users.
-start_cluster c --iops 2 --engine aio --disk-size 32M --block-size 64K || exit 1
-stop_cluster c
-(umask 077 && head -c 32 /dev/urandom | base64 >"$dir/servers.key")
-sed -i "s|^\[cluster\]|&\nusers = munge\nservers_key = $dir/servers.key\ngrant_time = 2s|" "$DDIO_CONF"
-check "a cluster with users starts" "$ddio" start --dir "$dir/c"
-key=$(sed -n 's/^key_file = //p' "$DDIO_CONF")
-for u in $alice $mallory; do
-	mkdir "$dir/$u"
-	[ -z "$key" ] || install -m 600 -o $u -g $u "$key" "$dir/$u/key"
-	sed "s|^key_file = .*|key_file = $dir/$u/key|" "$DDIO_CONF" >"$dir/$u/conf"
-	chown -R $u:$u "$dir/$u"
-done
+. "$(dirname "$0")/lib_users.sh"
 head -c 3000000 /dev/urandom >"$dir/in"
 chmod 644 "$dir/in"
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/near.h"
 #include "cp/fs/fs.h"
@@ -166,6 +167,12 @@ static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
 	return 0;
 }
 
+/* Returns true if the nodes know by munge that the process is not root's. */
+static bool is_user(const struct ddio_session *session)
+{
+	return session->own_env && session->conf->users != DDIO_CONF_USERS_NONE && geteuid();
+}
+
 static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 			       const struct ddio_fs_opts *opts)
 {
@@ -184,10 +191,11 @@ static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 	fs->names_lost = opts->names_lost;
 	fs->names_lost_arg = opts->names_lost_arg;
 	fs->timeout_ns = sessions[0]->timeout_ns;
+	fs->user = is_user(sessions[0]);
 	fs->holds = 1;
 	fs->meta = 1;
 	/* In the simulated world nobody notices that a node died before its connections break. */
-	if (fs_init(fs, sessions) || (sessions[0]->own_env && fsc_nears_new(fs))) {
+	if (fs_init(fs, sessions) || (sessions[0]->own_env && !fs->user && fsc_nears_new(fs))) {
 		fs_free(fs);
 		return NULL;
 	}
@@ -227,6 +235,8 @@ int ddio_fs_open(const struct ddio_fs_opts *opts, struct ddio_fs **fs, char *err
 			snprintf(err, err_len, "%s", ddio_last_error(NULL));
 			goto disconnect;
 		}
+		if (is_user(sessions[i]))
+			n = 1;
 	}
 	ret = ddio_fsc_new(sessions, n, opts, fs, err, err_len);
 	if (ret)

@@ -47,6 +47,24 @@ int ns_may_dir(struct ns *ns, const struct ddio_who *who, uint64_t dir, uint32_t
 	return ret;
 }
 
+int ns_may_come(struct ns *ns, const struct ddio_who *who, const struct inode *dir)
+{
+	uint64_t at = dir->ino == DDIO_FS_ROOT ? 0 : dir->parent, steps = 0;
+	struct inode in;
+	int ret = 0;
+
+	while (who && !ret && at) {
+		if (!bound_spend(&ns->bounds->at[BOUND_NAMES], &steps))
+			return -EACCES;
+		ret = ns_load_dir(ns, at, &in);
+		if (!ret)
+			ret = ns_may(ns, who, &in, NS_MAY_SEARCH);
+		at = at == DDIO_FS_ROOT ? 0 : in.parent;
+		inode_free(&in);
+	}
+	return ret;
+}
+
 int ns_may_unname(struct ns *ns, const struct ddio_who *who, uint64_t dir,
 		  const struct inode *victim)
 {

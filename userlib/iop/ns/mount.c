@@ -504,6 +504,15 @@ int ns_mount_attach(struct ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN], struct n
 	return 0;
 }
 
+bool ns_mount_own(struct ns_mount *m, const struct ddio_who *who)
+{
+	if (!m->owned) {
+		m->owned = true;
+		m->owner = who ? who->uid : 0;
+	}
+	return !who || m->owner == who->uid;
+}
+
 void ns_mount_told(struct ns *ns, struct ns_mount *m)
 {
 	m->told = true;

@@ -250,6 +250,11 @@ int ns_listxattr(struct ns *ns, uint64_t ino, uint8_t **names, uint32_t *len);
 enum { NS_MAY_READ = 4, NS_MAY_WRITE = 2, NS_MAY_SEARCH = 1 };
 int ns_may(struct ns *ns, const struct ddio_who *who, const struct inode *inode, uint32_t want);
 int ns_may_dir(struct ns *ns, const struct ddio_who *who, uint64_t dir, uint32_t want);
+/*
+ * Whether the user may be at a directory, by its number: each one above it has to be open to search.  -EACCES also if there
+ * are more of them than a path may have names.
+ */
+int ns_may_come(struct ns *ns, const struct ddio_who *who, const struct inode *dir);
 /* Whether a name of @victim may be taken out of a directory. */
 int ns_may_unname(struct ns *ns, const struct ddio_who *who, uint64_t dir,
 		  const struct inode *victim);
@@ -303,6 +308,10 @@ uint64_t ns_mount_number(const struct ns_mount *mount);
 bool ns_mount_is(const struct ns_mount *mount, const uint8_t id[DDIO_GROUP_ID_LEN]);
 /* Returns true if the inode is open, or a mount of before a restart may still report that it is. */
 bool ns_in_use(const struct ns *ns, uint64_t ino);
+/*
+ * A user says whose a mount is, NULL: root's.  Who is first owns it.  Returns false if it is another's; root may use all.
+ */
+bool ns_mount_own(struct ns_mount *mount, const struct ddio_who *who);
 void ns_mount_watch(struct ns *ns, const struct ns_mount_ops *ops, void *ctx);
 /*
  * Adds a connection to a mount.  @known: the mount existed.  Returns 0 or -errno; -EINPROGRESS: an earlier mount of that

@@ -93,6 +93,7 @@ struct ns {
  * @walk: over @opens while it ends; @end: who is told, or NULL
  * @before: it is from before the restart, and has not reported yet; @told: it has reported
  * @any_done: @forgotten is valid; @keep: if it ends, its results stay
+ * @owned: since this start of the name space it is known whose it is: @owner's, 0: root's
  */
 struct ns_mount {
 	struct ddio_list link;
@@ -103,7 +104,8 @@ struct ns_mount {
 	uint64_t away;
 	struct ddio_hash_walk walk;
 	struct ns_end *end;
-	bool before, told, any_done, keep;
+	uint32_t owner;
+	bool before, told, any_done, keep, owned;
 };
 
 /* change.c */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/user/users.h"
 
 /* Bytes of entries that fit into a reply after its head. */
 #define ENTRIES_MAX (DDIO_MAX_SMALL - 64)
@@ -15,6 +16,8 @@ int serve_fs_lookup(struct server_request *req, const void *payload)
 
 	FS_DECODE(req, payload, fs_name, &x, "directory or name");
 	err = ns_lookup(fs_ns(req), x.parent, x.name, &inode);
+	if (!err)
+		user_saw_inode(req, inode.ino, inode.mode);
 	return fs_reply_attr(req, err, &inode, "looking up a name");
 }
 
@@ -37,6 +40,9 @@ int serve_fs_setattr(struct server_request *req, const void *payload)
 
 	FS_DECODE(req, payload, fs_setattr, &x, "number, mask or times");
 	err = ns_setattr(fs_ns(req), fs_mount(req), &x, &inode);
+	/* The client is to cut the objects. */
+	if (!err && x.mask & DDIO_FS_SET_SIZE)
+		user_opened(req, &inode);
 	return fs_reply_attr(req, err, &inode, "setting attributes");
 }
 
@@ -79,7 +85,8 @@ static int make_run(struct server_request *req, const void *payload);
 
 static void make_again(struct server_request *req, const void *payload)
 {
-	make_run(req, payload);
+	if (!user_denied(req, payload))
+		make_run(req, payload);
 }
 
 static int make_run(struct server_request *req, const void *payload)
@@ -94,6 +101,7 @@ static int make_run(struct server_request *req, const void *payload)
 	FS_DECODE(req, payload, fs_make, &x, "directory, name, mode or target");
 	if (x.flags & DDIO_FS_MAKE_OPEN && !fs_need_mount(req))
 		return 0;
+	user_owns(req, &x);
 	err = ns_make(fs_ns(req), fs_mount(req), &x, NULL, &inode, &made, &dir);
 	if (err == -EAGAIN) {
 		inode_free(&inode);
@@ -105,6 +113,8 @@ static int make_run(struct server_request *req, const void *payload)
 		flags = DDIO_FS_OPENED_RECORD;
 	if (made)
 		flags |= DDIO_FS_OPENED_MADE;
+	if (!err)
+		user_made(req, &inode, made);
 	return reply_opened(req, err, &inode, &dir, flags, "making a file or directory");
 }
 
@@ -131,6 +141,8 @@ int serve_fs_open(struct server_request *req, const void *payload)
 	}
 	if (!err && inode_is(&inode, S_IFREG))
 		flags = DDIO_FS_OPENED_RECORD;
+	if (!err)
+		user_opened(req, &inode);
 	return reply_opened(req, err, &inode, NULL, flags, "opening a file");
 }
 
@@ -175,6 +187,8 @@ int serve_fs_unlink(struct server_request *req, const void *payload)
 	out.flags = (out.dir.ino ? DDIO_FS_UNLINKED_DIR : 0) |
 		    (left.any ? DDIO_FS_UNLINKED_LEFT : 0);
 	out.rec = left.rec;
+	if (left.any)
+		user_tell(req, left.rec.ref.id, DDIO_GRANT_REMOVE);
 	FS_REPLY(req, fs_unlinked, &out, fs_left_waits(req, &left));
 	ddio_fs_unlinked_free(&out);
 	return 0;
@@ -183,12 +197,14 @@ int serve_fs_unlink(struct server_request *req, const void *payload)
 /**
  * struct rename_job - a rename: server_request.data
  * @mount: that of the connection when it came
+ * @checked: it is not its first turn, before which it was checked what the user may do
  * @post: its next turn, after one that has not gone all of a long way up
  */
 struct rename_job {
 	struct ddio_post post;
 	struct server_request *req;
 	struct ns_mount *mount;
+	bool checked;
 	struct ddio_msg_fs_rename x;
 	struct ns_climb climb;
 };
@@ -212,7 +228,14 @@ static void rename_turn(void *arg)
 		server_fail(req, DDIO_ST_SHUTDOWN, SERVER_STOPPING);
 		return;
 	}
-	err = ns_rename(fs_ns(req), job->mount, &job->x, &job->climb, &left);
+	/* Between two turns of a long way the user may have lost the right to it. */
+	err = job->checked ? user_check_rename(req, &job->x) : 0;
+	job->checked = true;
+	memset(&left, 0, sizeof(left));
+	if (err)
+		ns_rename_give_up(fs_ns(req), &job->climb);
+	else
+		err = ns_rename(fs_ns(req), job->mount, &job->x, &job->climb, &left);
 	if (err != -EINPROGRESS)
 		fs_reply_left(req, err, &left, "renaming");
 	else if (!job->climb.waits)
@@ -260,6 +283,7 @@ int serve_fs_readdir(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_readdir x;
 	struct ddio_msg_fs_entries out;
+	uint32_t i;
 	int err;
 
 	FS_DECODE(req, payload, fs_readdir, &x, "directory or number of entries");
@@ -269,8 +293,11 @@ int serve_fs_readdir(struct server_request *req, const void *payload)
 		server_fail_errno(req, err, "listing a directory");
 		return 0;
 	}
-	if (!fs_listing_waits(req, payload, serve_fs_readdir, &out))
+	if (!fs_listing_waits(req, payload, serve_fs_readdir, &out)) {
+		for (i = 0; out.plus && i < out.n; i++)
+			user_saw_inode(req, out.ents[i].attr.ino, out.ents[i].attr.mode);
 		FS_REPLY(req, fs_entries, &out, false);
+	}
 	free(out.ents);
 	return 0;
 }

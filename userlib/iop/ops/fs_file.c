@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/user/users.h"
 
 /**
  * struct mount_attach_job - a mount that attaches: server_request.data
@@ -33,6 +34,21 @@ static void attached(struct server_request *req, const struct ddio_msg_fs_attach
 	FS_REPLY(req, fs_attached, &out, !known);
 }
 
+/* A mount is one user's.  Whoever is nobody here, as root of a machine that is not trusted, has none. */
+static int mount_attach(struct server_request *req, const uint8_t *id, struct ns_mount **mount,
+			bool *known)
+{
+	const struct ddio_who *who = user_of(req);
+	int err = who && who->uid == WHO_NOBODY ? -EACCES : 0;
+
+	if (!err)
+		err = ns_mount_attach(fs_ns(req), id, mount, known);
+	if (err || ns_mount_own(*mount, who))
+		return err;
+	ns_mount_detach(fs_ns(req), *mount);
+	return -EACCES;
+}
+
 static void attach_turn(void *arg)
 {
 	struct mount_attach_job *job = arg;
@@ -49,7 +65,7 @@ static void attach_turn(void *arg)
 		server_fail(req, DDIO_ST_INVALID, "the connection belongs to another mount");
 		return;
 	}
-	err = mount ? 0 : ns_mount_attach(fs_ns(req), job->x.mount, &mount, &known);
+	err = mount ? 0 : mount_attach(req, job->x.mount, &mount, &known);
 	if (err == -EINPROGRESS)
 		ddio_env_post(req->reactor->env, &job->post);
 	else if (err)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/user/users.h"
 
 enum { CONCERNED_MAX = 3, FEW_RECALLS = 16 };
 
@@ -145,7 +146,9 @@ static void parked_done(struct lease_wait *wait)
 	}
 	/* It may wait again, with another copy. */
 	req->data = NULL;
-	serve_when_unleased(req, p->payload, p->serve, false);
+	/* Meanwhile the user may have lost the right to it. */
+	if (!user_denied(req, p->payload))
+		serve_when_unleased(req, p->payload, p->serve, false);
 	free(p);
 }
 
@@ -233,13 +236,17 @@ static void concern_make(struct ns *ns, struct concerned *c, const void *payload
 		concern_name(ns, c, x.parent, x.name);
 }
 
-static void concern_file(struct ns *ns, struct concerned *c, const void *payload, size_t len)
+static void concern_file(const struct server_request *req, struct concerned *c, const void *payload,
+			 size_t len)
 {
+	struct ns *ns = fs_ns(req);
 	struct ddio_msg_ns_name x;
 
 	if (ddio_get_ns_name(payload, len, &x))
 		return;
-	if (x.path[0])
+	if (path_in_dir(req, &x) && strlen(x.path) <= DDIO_MAX_NAME)
+		concern_name(ns, c, x.id, x.path);
+	else if (x.path[0])
 		concern_path(ns, c, x.path);
 	else
 		concern(c, x.id);
@@ -311,7 +318,7 @@ static void find_concerned(struct server_request *req, const void *payload, stru
 		break;
 	case DDIO_OP_NS_LOOKUP:
 	case DDIO_OP_NS_REMOVE:
-		concern_file(ns, c, payload, len);
+		concern_file(req, c, payload, len);
 		break;
 	case DDIO_OP_NS_CREATE:
 		concern_create(ns, c, payload, len);

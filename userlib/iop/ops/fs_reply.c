@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/user/users.h"
 
 /* A reply that waits until the changes are durable, or, if commits fall behind or room is short, until they are committed. */
 struct fs_late {
@@ -92,10 +93,13 @@ int fs_reply_left(struct server_request *req, int err, struct ns_left *left, con
 {
 	struct ddio_msg_ns_listing x = { .n = left->any, .recs = &left->rec };
 
-	if (err)
+	if (err) {
 		server_fail_errno(req, err, what);
-	else
+	} else {
+		if (left->any)
+			user_tell(req, left->rec.ref.id, DDIO_GRANT_REMOVE);
 		FS_REPLY(req, ns_listing, &x, fs_left_waits(req, left));
+	}
 	ddio_file_record_free(&left->rec);
 	return 0;
 }

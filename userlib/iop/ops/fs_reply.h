@@ -60,6 +60,8 @@ int fs_reply_left(struct server_request *req, int err, struct ns_left *left, con
  * with a copy of @payload. */
 int fs_again(struct server_request *req, const void *payload,
 	     void (*fn)(struct server_request *req, const void *payload));
+/* path.c: returns true if the request names something in the directory of its number. */
+bool path_in_dir(const struct server_request *req, const struct ddio_msg_ns_name *x);
 /* Returns true if the connection belongs to a mount; otherwise the request is over. */
 bool fs_need_mount(struct server_request *req);
 

@@ -84,17 +84,10 @@ static int regular(struct inode *inode)
 	return inode_is(inode, S_IFDIR) ? -EISDIR : -EINVAL;
 }
 
-/* New files belong to the user, and to one of the user's groups. */
 static int owner_set(struct server_request *req, struct ddio_msg_fs_make *make)
 {
-	const struct ddio_who *who = user_of(req);
-
-	if (!who)
-		return 0;
-	make->uid = who->uid;
-	if (!who_in_group(who, make->gid))
-		make->gid = who->gid;
-	return ns_may_dir(fs_ns(req), who, make->parent, NS_MAY_WRITE | NS_MAY_SEARCH);
+	user_owns(req, make);
+	return ns_may_dir(fs_ns(req), user_of(req), make->parent, NS_MAY_WRITE | NS_MAY_SEARCH);
 }
 
 static int create_new(struct server_request *req, const struct ddio_msg_ns_create *x,
@@ -125,15 +118,6 @@ static int create_new(struct server_request *req, const struct ddio_msg_ns_creat
 	return err;
 }
 
-/* Whoever makes a file may read and write it, whatever its mode says to others who open it. */
-static void tell_made(struct server_request *req, const struct inode *inode, bool made)
-{
-	if (made)
-		user_tell(req, inode->ino, DDIO_GRANT_READ | DDIO_GRANT_WRITE);
-	else
-		user_tell_inode(req, inode);
-}
-
 static int create_try(struct server_request *req, const struct ddio_msg_ns_create *x)
 {
 	struct ns *ns = fs_ns(req);
@@ -150,7 +134,7 @@ static int create_try(struct server_request *req, const struct ddio_msg_ns_creat
 	if (!err)
 		err = mark_data(ns, &inode);
 	if (!err) {
-		tell_made(req, &inode, made);
+		user_made(req, &inode, made);
 		return reply_record(req, &inode, false);
 	}
 	inode_free(&inode);
@@ -214,10 +198,30 @@ int serve_ns_create(struct server_request *req, const void *payload)
 	return create_run(req, payload);
 }
 
+bool path_in_dir(const struct server_request *req, const struct ddio_msg_ns_name *x)
+{
+	return x->id && x->path[0] && req->client &&
+	       ddio_conn_features(req->client->conn) & DDIO_FEATURE_USERS;
+}
+
+/* A name in a directory whose number a mount has shown. */
+static int find_in_dir(const struct server_request *req, const struct ddio_msg_ns_name *x,
+		       struct inode *inode)
+{
+	int err = strlen(x->path) > DDIO_MAX_NAME ? -ENAMETOOLONG : 0;
+
+	memset(inode, 0, sizeof(*inode));
+	if (!err)
+		err = user_may_dir(req, x->id, NS_MAY_SEARCH);
+	return err ? err : ns_lookup(fs_ns(req), x->id, x->path, inode);
+}
+
 /* A file is found by its number only with a grant, which comes when it is found by its name. */
 static int find(const struct server_request *req, const struct ddio_msg_ns_name *x,
 		struct inode *inode)
 {
+	if (path_in_dir(req, x))
+		return find_in_dir(req, x, inode);
 	if (x->path[0])
 		return ns_walk(fs_ns(req), user_of(req), x->path, inode);
 	memset(inode, 0, sizeof(*inode));

@@ -5,6 +5,7 @@
 #include "iop/ops/look/look.h"
 #include "iop/ops/object.h"
 #include "iop/ops/service.h"
+#include "iop/ops/user/users.h"
 
 /* @who: enum iop_access */
 #define OP(op, fn, who, ...)                                                                  \
@@ -41,6 +42,32 @@ UNLEASED(fs_lock_set)
 UNLEASED(ns_size)
 UNLEASED(ns_epoch)
 UNLEASED(ns_commit)
+
+/* Requests by numbers of inodes, which their user must have come to. */
+#define CHECKED(name, next)                                                        \
+	static int name##_checked(struct server_request *req, const void *payload) \
+	{                                                                          \
+		return user_denied(req, payload) ? 0 : next(req, payload);         \
+	}
+CHECKED(fs_lookup, fs_lookup_unleased)
+CHECKED(fs_getattr, fs_getattr_unleased)
+CHECKED(fs_setattr, fs_setattr_unleased)
+CHECKED(fs_make, fs_make_unleased)
+CHECKED(fs_link, fs_link_unleased)
+CHECKED(fs_unlink, fs_unlink_unleased)
+CHECKED(fs_rename, fs_rename_unleased)
+CHECKED(fs_readlink, serve_fs_readlink)
+CHECKED(fs_readdir, serve_fs_readdir)
+CHECKED(fs_getxattr, serve_fs_getxattr)
+CHECKED(fs_setxattr, fs_setxattr_unleased)
+CHECKED(fs_listxattr, serve_fs_listxattr)
+CHECKED(fs_removexattr, fs_removexattr_unleased)
+CHECKED(fs_open, fs_open_unleased)
+CHECKED(fs_release, serve_fs_release)
+CHECKED(fs_wrote, fs_wrote_unleased)
+CHECKED(fs_append, fs_append_unleased)
+CHECKED(fs_alloc, serve_fs_alloc)
+CHECKED(fs_lease, serve_fs_lease)
 
 /* Requests that wait until objects have been read from the records. */
 #define FETCHED(name)                                                              \
@@ -86,30 +113,30 @@ static const struct server_op handled[] = {
 	OP_NAMES(NS_DECIDED, serve_ns_decided, ACCESS_WRITE),
 	OP_NAMES(FS_ATTACH, serve_fs_attach, ACCESS_USER),
 	OP_NAMES(FS_DETACH, serve_fs_detach, ACCESS_USER),
-	OP_NAMES(FS_LOOKUP, fs_lookup_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_GETATTR, fs_getattr_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_SETATTR, fs_setattr_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_MAKE, fs_make_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_LINK, fs_link_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_UNLINK, fs_unlink_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_RENAME, fs_rename_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_READLINK, serve_fs_readlink, ACCESS_ROOT),
-	OP_NAMES(FS_READDIR, serve_fs_readdir, ACCESS_ROOT),
-	OP_NAMES(FS_GETXATTR, serve_fs_getxattr, ACCESS_ROOT),
-	OP_NAMES(FS_SETXATTR, fs_setxattr_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_LISTXATTR, serve_fs_listxattr, ACCESS_ROOT),
-	OP_NAMES(FS_REMOVEXATTR, fs_removexattr_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_OPEN, fs_open_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_RELEASE, serve_fs_release, ACCESS_ROOT),
-	OP_NAMES(FS_WROTE, fs_wrote_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_APPEND, fs_append_unleased, ACCESS_ROOT),
-	OP_NAMES(FS_ALLOC, serve_fs_alloc, ACCESS_ROOT),
-	OP_NAMES(FS_LEASE, serve_fs_lease, ACCESS_ROOT),
-	OP_NAMES(FS_RECALL, serve_fs_recall, ACCESS_ROOT),
-	OP_NAMES(FS_SYNC, serve_fs_sync, ACCESS_ROOT),
-	OP_NAMES(FS_SPACE, serve_fs_space, ACCESS_ROOT),
+	OP_NAMES(FS_LOOKUP, fs_lookup_checked, ACCESS_USER),
+	OP_NAMES(FS_GETATTR, fs_getattr_checked, ACCESS_USER),
+	OP_NAMES(FS_SETATTR, fs_setattr_checked, ACCESS_USER),
+	OP_NAMES(FS_MAKE, fs_make_checked, ACCESS_USER),
+	OP_NAMES(FS_LINK, fs_link_checked, ACCESS_USER),
+	OP_NAMES(FS_UNLINK, fs_unlink_checked, ACCESS_USER),
+	OP_NAMES(FS_RENAME, fs_rename_checked, ACCESS_USER),
+	OP_NAMES(FS_READLINK, fs_readlink_checked, ACCESS_USER),
+	OP_NAMES(FS_READDIR, fs_readdir_checked, ACCESS_USER),
+	OP_NAMES(FS_GETXATTR, fs_getxattr_checked, ACCESS_USER),
+	OP_NAMES(FS_SETXATTR, fs_setxattr_checked, ACCESS_USER),
+	OP_NAMES(FS_LISTXATTR, fs_listxattr_checked, ACCESS_USER),
+	OP_NAMES(FS_REMOVEXATTR, fs_removexattr_checked, ACCESS_USER),
+	OP_NAMES(FS_OPEN, fs_open_checked, ACCESS_USER),
+	OP_NAMES(FS_RELEASE, fs_release_checked, ACCESS_USER),
+	OP_NAMES(FS_WROTE, fs_wrote_checked, ACCESS_USER),
+	OP_NAMES(FS_APPEND, fs_append_checked, ACCESS_USER),
+	OP_NAMES(FS_ALLOC, fs_alloc_checked, ACCESS_USER),
+	OP_NAMES(FS_LEASE, fs_lease_checked, ACCESS_USER),
+	OP_NAMES(FS_RECALL, serve_fs_recall, ACCESS_USER),
+	OP_NAMES(FS_SYNC, serve_fs_sync, ACCESS_USER),
+	OP_NAMES(FS_SPACE, serve_fs_space, ACCESS_USER),
 	OP_NAMES(FS_ORPHANS, serve_fs_orphans, ACCESS_ROOT),
-	OP_NAMES(FS_GONE, serve_fs_gone, ACCESS_ROOT),
+	OP_NAMES(FS_GONE, serve_fs_gone, ACCESS_REMOVE),
 	OP_NAMES(FS_LOCK_TEST, serve_fs_lock_test, ACCESS_FILE),
 	OP_NAMES(FS_LOCK_SET, fs_lock_set_unleased, ACCESS_FILE),
 	OP_NAMES(FS_LOCK_CANCEL, serve_fs_lock_cancel, ACCESS_USER),

@@ -13,8 +13,10 @@ struct iop_user *user_new(void)
 
 void user_free(struct iop_user *user)
 {
-	if (user)
+	if (user) {
 		free(user->who.groups);
+		free(user->seen);
+	}
 	free(user);
 }
 
@@ -40,6 +42,11 @@ bool user_may(const struct iop_user *user, uint64_t file, uint32_t rights, uint6
 
 	return user->root ||
 	       (file && grant->file == file && grant->rights & rights && now_ns < grant->until_ns);
+}
+
+bool user_knows(const struct iop_user *user, uint64_t file)
+{
+	return file && place_of((struct iop_user *)user, file)->file == file;
 }
 
 /* Numbers of locks have a bit more than those of files. */

@@ -33,11 +33,22 @@ struct iop_grant {
 	uint32_t rights;
 };
 
+/* So many inodes that are no directories are remembered of those that a connection's user was shown, by fours. */
+#define USER_SEEN 4096
+
+/**
+ * struct iop_seen - an inode that the user was shown, by a way that was open; @ino 0: none
+ */
+struct iop_seen {
+	uint64_t ino, until_ns;
+};
+
 /**
  * struct iop_user - the user of a connection
  * @root: may do everything
  * @why: UNKNOWN: why it is, "" if nothing was said yet
  * @grants: that of a file at its number modulo the number of places
+ * @seen: USER_SEEN of them, or NULL
  */
 struct iop_user {
 	enum iop_user_state state;
@@ -45,6 +56,7 @@ struct iop_user {
 	struct ddio_who who;
 	char why[160];
 	struct iop_grant grants[DDIO_GRANT_PLACES];
+	struct iop_seen *seen;
 };
 
 /* NULL without memory. */
@@ -64,6 +76,11 @@ bool user_grant(struct iop_user *user, const struct ddio_key *key,
 		const struct ddio_msg_grant *grant);
 /* Returns true if the user may do one of @rights with the file at this time. */
 bool user_may(const struct iop_user *user, uint64_t file, uint32_t rights, uint64_t now_ns);
+/* Returns true if a grant for the file was shown, even one that has expired. */
+bool user_knows(const struct iop_user *user, uint64_t file);
+/* seen.c: the user is shown an inode; without memory that is forgotten at once. */
+void user_see(struct iop_user *user, uint64_t ino, uint64_t until_ns);
+bool user_saw(const struct iop_user *user, uint64_t ino, uint64_t now_ns);
 /*
  * Decides about a message: 0 or -EACCES, then @why is a text for people.  @user: NULL: the connection has said nothing.
  * @payload: as far as it is there, @len bytes.

@@ -3,151 +3,7 @@
  * Users that the node tells apart.  Mallory has the key of the cluster, and asks for everything that Alice has: each
  * message that a node handles has a row, or is among those that say nothing and change nothing of another user's.
  */
-#include "iop/server/priv.h"
-#include "iop/user/user.h"
-#include "tests/unit/iop/server/server_world.h"
-
-enum { ROOT = 0, ALICE = 1000, MALLORY = 2000, STAFF = 50, NOBODY = 65534 };
-
-#define LINES "users = munge\nservers_key = /none\ngrant_time = 60s\n"
-
-/*
- * Vouching: a credential is "UID GID GROUP TIE", and comes to be known some time later.
- */
-static void fake_ask(void *arg, struct ddio_vouch_job *job)
-{
-	unsigned int uid, gid, group;
-	char tie[17] = "", right[17];
-	int i;
-
-	(void)arg;
-	for (i = 0; i < 8; i++)
-		snprintf(right + 2 * i, 3, "%02x", job->tie[i]);
-	if (sscanf(job->cred, "%u %u %u %16s", &uid, &gid, &group, tie) != 4 ||
-	    strcmp(tie, right)) {
-		job->err = -EACCES;
-		snprintf(job->why, sizeof(job->why), "munge: not for this connection");
-	} else {
-		job->who = (struct ddio_who){ .uid = uid, .gid = gid, .ngroups = 1 };
-		job->who.groups = calloc(1, sizeof(*job->who.groups));
-		job->who.groups[0] = group;
-	}
-	ddio_env_post(job->env, &job->post);
-}
-
-static const struct ddio_vouch fake = { .ask = fake_ask };
-
-static void say_text(struct sc *c, uint32_t kind, const void *cred, uint32_t len)
-{
-	struct ddio_msg_user x = { .kind = kind, .len = len, .cred = cred };
-	struct ddio_msg msg = { .opcode = DDIO_OP_USER };
-	uint8_t buf[256];
-	ssize_t n = ddio_put_user(buf, sizeof(buf), &x);
-
-	CU_ASSERT_FATAL(n > 0);
-	CU_ASSERT_EQUAL(ddio_conn_send(c->conn, &msg, buf, (size_t)n, NULL, 0, NULL), 0);
-}
-
-static void cred_for(const struct sc *c, uint32_t uid, uint32_t group, char cred[100])
-{
-	const uint8_t *tie = ddio_conn_tie(c->conn);
-	int n = snprintf(cred, 100, "%u %u %u ", uid, uid, group), i;
-
-	for (i = 0; i < 8; i++)
-		n += snprintf(cred + n, 100 - (size_t)n, "%02x", tie[i]);
-}
-
-/* A connection of this user; @group: another group of that user. */
-static struct sc *as(struct sw *sw, uint32_t reactor, uint32_t uid, uint32_t group)
-{
-	struct sc *c = sc_new(sw, reactor);
-	char cred[100];
-
-	cred_for(c, uid, group, cred);
-	say_text(c, DDIO_USER_MUNGE, cred, (uint32_t)strlen(cred));
-	return c;
-}
-
-/* Shows a grant on another connection. */
-static void show(struct sc *c, const struct ddio_msg_grant *grant)
-{
-	struct ddio_msg msg = { .opcode = DDIO_OP_GRANT };
-	uint8_t buf[DDIO_GRANT_LEN];
-
-	CU_ASSERT_EQUAL(ddio_put_grant(buf, sizeof(buf), grant), sizeof(buf));
-	CU_ASSERT_EQUAL(ddio_conn_send(c->conn, &msg, buf, sizeof(buf), NULL, 0, NULL), 0);
-}
-
-/**
- * struct users - a node with Alice's files: home/ (0700) has "secret" (0644), pub/ (0755) has "own" (0600), "team" (0640,
- * of the group STAFF) and "all" (0644), sticky/ (01777) has "hers"
- * @names: of reactor 0; @disk: of that of disk 0
- */
-struct users {
-	struct sw *sw;
-	struct sc *root, *alice, *mallory, *alice_disk, *mallory_disk;
-	uint64_t home, pub, sticky, secret, own, team, all, hers;
-};
-
-static uint64_t make(struct users *u, uint64_t dir, const char *name, uint32_t mode, uint32_t gid)
-{
-	struct ddio_msg_fs_make x = { .parent = dir, .mode = mode, .uid = ALICE, .gid = gid };
-	struct ddio_msg_fs_opened out;
-
-	snprintf(x.name, sizeof(x.name), "%s", name);
-	CU_ASSERT_EQUAL_FATAL(SC_CALL(u->root, FS_MAKE, fs_make, &x), DDIO_ST_OK);
-	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_opened(u->root->data, u->root->len, &out), 0);
-	ddio_fs_opened_free(&out);
-	return out.attr.ino;
-}
-
-static struct users *users_new(void)
-{
-	struct users *u = calloc(1, sizeof(*u));
-	uint32_t reactor;
-
-	sw_cluster = LINES;
-	sw_vouch = &fake;
-	u->sw = sw_new(NULL);
-	reactor = sw_reactor(u->sw, 0);
-	u->root = as(u->sw, 0, ROOT, 0);
-	u->alice = as(u->sw, 0, ALICE, STAFF);
-	u->mallory = as(u->sw, 0, MALLORY, 60);
-	u->alice_disk = as(u->sw, reactor, ALICE, STAFF);
-	u->mallory_disk = as(u->sw, reactor, MALLORY, 60);
-	u->home = make(u, DDIO_FS_ROOT, "home", S_IFDIR | 0700, ALICE);
-	u->secret = make(u, u->home, "secret", S_IFREG | 0644, ALICE);
-	u->pub = make(u, DDIO_FS_ROOT, "pub", S_IFDIR | 0755, ALICE);
-	u->own = make(u, u->pub, "own", S_IFREG | 0600, ALICE);
-	u->team = make(u, u->pub, "team", S_IFREG | 0640, STAFF);
-	u->all = make(u, u->pub, "all", S_IFREG | 0644, ALICE);
-	u->sticky = make(u, DDIO_FS_ROOT, "sticky", S_IFDIR | 01777, ALICE);
-	u->hers = make(u, u->sticky, "hers", S_IFREG | 0666, ALICE);
-	return u;
-}
-
-static void users_free(struct users *u)
-{
-	sc_free(u->root);
-	sc_free(u->alice);
-	sc_free(u->mallory);
-	sc_free(u->alice_disk);
-	sc_free(u->mallory_disk);
-	sw_free(u->sw);
-	free(u);
-	sw_cluster = NULL;
-	sw_vouch = NULL;
-}
-
-/* Looks a path up; the grant that comes with that, if any, is in c->grant. */
-static uint32_t look_up(struct sc *c, const char *path)
-{
-	struct ddio_msg_ns_name x = { .id = 0 };
-
-	snprintf(x.path, sizeof(x.path), "%s", path);
-	memset(&c->grant, 0, sizeof(c->grant));
-	return SC_CALL(c, NS_LOOKUP, ns_name, &x);
-}
+#include "tests/unit/iop/server/users_world.h"
 
 /*
  * Every message
@@ -155,7 +11,8 @@ static uint32_t look_up(struct sc *c, const char *path)
 struct user_row {
 	uint16_t opcode;
 	ssize_t (*put)(uint8_t *buf, size_t cap, const struct users *u);
-	bool disk; /* to the reactor of disk 0 */
+	bool disk;  /* to the reactor of disk 0 */
+	bool shown; /* anybody may ask this who may look into the directory */
 };
 
 #define ROW(op, codec, type, ...)                                                \
@@ -166,49 +23,49 @@ struct user_row {
 		(void)u;                                                         \
 		return ddio_put_##codec(buf, cap, &x);                           \
 	}
-#define OBJ .file = { .id = u->own, .seed = 1, .block = 4096 }, .len = 512
+#define OBJ .file = { .id = u->at, .seed = 1, .block = 4096 }, .len = 512
 #define OBJ_ROW(op) ROW(op, obj, ddio_msg_obj, OBJ)
 
 ROW(NS_CREATE, ns_create, ddio_msg_ns_create, .path = "pub/mine", .uid = ALICE,
     .rec = { .ref = { .block = 4096 }, .ndisks = 1, .disks = (uint32_t[]){ 0 } })
 ROW(NS_LOOKUP, ns_name, ddio_msg_ns_name, .path = "home/secret")
 ROW(NS_REMOVE, ns_name, ddio_msg_ns_name, .path = "sticky/hers")
-ROW(NS_REMOVE_DONE, ns_size, ddio_msg_ns_size, .id = u->own)
-ROW(NS_EXTEND, ns_size, ddio_msg_ns_size, .id = u->own, .size = 4096)
-ROW(NS_SET_SIZE, ns_size, ddio_msg_ns_size, .id = u->own, .size = 1)
+ROW(NS_REMOVE_DONE, ns_size, ddio_msg_ns_size, .id = u->at)
+ROW(NS_EXTEND, ns_size, ddio_msg_ns_size, .id = u->at, .size = 4096)
+ROW(NS_SET_SIZE, ns_size, ddio_msg_ns_size, .id = u->at, .size = 1)
 ROW(NS_LIST, ns_list, ddio_msg_ns_list, .max = 9, .dir = "home")
-ROW(NS_EPOCH, ns_epoch, ddio_msg_ns_epoch, .id = u->own)
-ROW(NS_COMMIT, ns_epoch, ddio_msg_ns_epoch, .id = u->own, .epoch = 1)
-ROW(NS_DECIDED, ns_epoch, ddio_msg_ns_epoch, .id = u->own, .epoch = 1)
-ROW(NS_CLONE, ns_size, ddio_msg_ns_size, .id = u->own)
-ROW(NS_CLONED, ns_clone, ddio_msg_ns_clone, .id = u->own, .path = "pub/clone")
-ROW(FS_LOOKUP, fs_name, ddio_msg_fs_name, .parent = u->pub, .name = "own")
-ROW(FS_GETATTR, fs_ino, ddio_msg_fs_ino, .ino = u->own)
-ROW(FS_SETATTR, fs_setattr, ddio_msg_fs_setattr, .ino = u->own, .mask = DDIO_FS_SET_MODE,
+ROW(NS_EPOCH, ns_epoch, ddio_msg_ns_epoch, .id = u->at)
+ROW(NS_COMMIT, ns_epoch, ddio_msg_ns_epoch, .id = u->at, .epoch = 1)
+ROW(NS_DECIDED, ns_epoch, ddio_msg_ns_epoch, .id = u->at, .epoch = 1)
+ROW(NS_CLONE, ns_size, ddio_msg_ns_size, .id = u->at)
+ROW(NS_CLONED, ns_clone, ddio_msg_ns_clone, .id = u->at, .path = "pub/clone")
+ROW(FS_LOOKUP, fs_name, ddio_msg_fs_name, .parent = u->dir, .name = "own")
+ROW(FS_GETATTR, fs_ino, ddio_msg_fs_ino, .ino = u->at)
+ROW(FS_SETATTR, fs_setattr, ddio_msg_fs_setattr, .ino = u->at, .mask = DDIO_FS_SET_MODE,
     .mode = 0777)
-ROW(FS_MAKE, fs_make, ddio_msg_fs_make, .parent = u->pub, .mode = S_IFREG | 0666, .name = "new")
-ROW(FS_LINK, fs_link, ddio_msg_fs_link, .ino = u->own, .parent = u->sticky, .name = "link")
-ROW(FS_UNLINK, fs_name, ddio_msg_fs_name, .parent = u->pub, .name = "own")
-ROW(FS_RENAME, fs_rename, ddio_msg_fs_rename, .parent = u->pub, .new_parent = u->sticky,
+ROW(FS_MAKE, fs_make, ddio_msg_fs_make, .parent = u->dir, .mode = S_IFREG | 0666, .name = "new")
+ROW(FS_LINK, fs_link, ddio_msg_fs_link, .ino = u->at, .parent = u->sticky, .name = "link")
+ROW(FS_UNLINK, fs_name, ddio_msg_fs_name, .parent = u->dir, .name = "own")
+ROW(FS_RENAME, fs_rename, ddio_msg_fs_rename, .parent = u->dir, .new_parent = u->sticky,
     .name = "own", .new_name = "taken")
-ROW(FS_READLINK, fs_ino, ddio_msg_fs_ino, .ino = u->own)
-ROW(FS_READDIR, fs_readdir, ddio_msg_fs_readdir, .ino = u->home, .max = 9)
-ROW(FS_GETXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->own, .name = "user.a")
-ROW(FS_SETXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->own, .name = "user.a", .len = 1,
+ROW(FS_READLINK, fs_ino, ddio_msg_fs_ino, .ino = u->at)
+ROW(FS_READDIR, fs_readdir, ddio_msg_fs_readdir, .ino = u->dir, .max = 9)
+ROW(FS_GETXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->at, .name = "user.a")
+ROW(FS_SETXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->at, .name = "user.a", .len = 1,
     .value = "x")
-ROW(FS_LISTXATTR, fs_ino, ddio_msg_fs_ino, .ino = u->own)
-ROW(FS_REMOVEXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->own, .name = "user.a")
-ROW(FS_OPEN, fs_open, ddio_msg_fs_open, .ino = u->own, .flags = DDIO_FS_OPEN_LOOK)
-ROW(FS_RELEASE, fs_ino, ddio_msg_fs_ino, .ino = u->own)
-ROW(FS_WROTE, fs_wrote, ddio_msg_fs_wrote, .ino = u->own, .end = 100)
-ROW(FS_APPEND, fs_append, ddio_msg_fs_append, .ino = u->own, .len = 10)
-ROW(FS_ALLOC, fs_alloc, ddio_msg_fs_alloc, .ino = u->own, .change = 1, .alloc = 4096)
-ROW(FS_LOCK_TEST, fs_lock, ddio_msg_fs_lock, .ino = u->own, .end = 9, .type = 1)
-ROW(FS_LOCK_SET, fs_lock, ddio_msg_fs_lock, .ino = u->own, .end = 9, .type = 2)
-ROW(FS_UNLOCK_OWNER, fs_owner, ddio_msg_fs_owner, .ino = u->own, .owner = 1)
+ROW(FS_LISTXATTR, fs_ino, ddio_msg_fs_ino, .ino = u->at)
+ROW(FS_REMOVEXATTR, fs_xattr, ddio_msg_fs_xattr, .ino = u->at, .name = "user.a")
+ROW(FS_OPEN, fs_open, ddio_msg_fs_open, .ino = u->at, .flags = DDIO_FS_OPEN_LOOK)
+ROW(FS_RELEASE, fs_ino, ddio_msg_fs_ino, .ino = u->at)
+ROW(FS_WROTE, fs_wrote, ddio_msg_fs_wrote, .ino = u->at, .end = 100)
+ROW(FS_APPEND, fs_append, ddio_msg_fs_append, .ino = u->at, .len = 10)
+ROW(FS_ALLOC, fs_alloc, ddio_msg_fs_alloc, .ino = u->at, .change = 1, .alloc = 4096)
+ROW(FS_LOCK_TEST, fs_lock, ddio_msg_fs_lock, .ino = u->at, .end = 9, .type = 1)
+ROW(FS_LOCK_SET, fs_lock, ddio_msg_fs_lock, .ino = u->at, .end = 9, .type = 2)
+ROW(FS_UNLOCK_OWNER, fs_owner, ddio_msg_fs_owner, .ino = u->at, .owner = 1)
 ROW(FS_ORPHANS, fs_readdir, ddio_msg_fs_readdir, .ino = 1, .max = 9)
-ROW(FS_GONE, fs_ino, ddio_msg_fs_ino, .ino = u->own)
-ROW(FS_LEASE, fs_lease, ddio_msg_fs_lease, .ino = u->own)
+ROW(FS_GONE, fs_ino, ddio_msg_fs_ino, .ino = u->at)
+ROW(FS_LEASE, fs_lease, ddio_msg_fs_lease, .ino = u->at)
 ROW(FS_DISKS, disk_ids, ddio_msg_disk_ids, .flags = DDIO_DISKS_NAMES)
 OBJ_ROW(OBJ_READ)
 OBJ_ROW(OBJ_WRITE)
@@ -221,119 +78,75 @@ OBJ_ROW(OBJ_STAT)
 OBJ_ROW(OBJ_PUNCH)
 OBJ_ROW(OBJ_ALLOCATE)
 OBJ_ROW(DROP_CACHE)
-ROW(OBJ_SETTLE, obj, ddio_msg_obj, .file = { .id = u->own, .seed = 1, .block = 4096 }, .offset = 1)
-ROW(OBJ_HOLD, obj, ddio_msg_obj, .file = { .id = u->own, .seed = 1, .block = 4096 }, .offset = 1,
+ROW(OBJ_SETTLE, obj, ddio_msg_obj, .file = { .id = u->at, .seed = 1, .block = 4096 }, .offset = 1)
+ROW(OBJ_HOLD, obj, ddio_msg_obj, .file = { .id = u->at, .seed = 1, .block = 4096 }, .offset = 1,
     .len = 1)
-ROW(OBJ_CLONE, obj_clone, ddio_msg_obj_clone, .to = { .id = u->own, .seed = 1, .block = 4096 },
+ROW(OBJ_CLONE, obj_clone, ddio_msg_obj_clone, .to = { .id = u->at, .seed = 1, .block = 4096 },
     .from = { .id = u->all, .seed = 1, .block = 4096 }, .hold = 1)
 ROW(OBJ_LIST, obj, ddio_msg_obj, .len = 9)
 ROW(FSCK, obj, ddio_msg_obj, .disk = DDIO_FSCK_NAMES)
-ROW(OBJ_COPY, obj_copy, ddio_msg_obj_copy, .from = { .id = u->own, .seed = 1, .block = 4096 },
+ROW(OBJ_COPY, obj_copy, ddio_msg_obj_copy, .from = { .id = u->at, .seed = 1, .block = 4096 },
     .to = { .id = u->all, .seed = 1, .block = 4096 }, .len = 512)
 ROW(SCRUB, scrub_ask, ddio_msg_scrub_ask, .disk = 0)
 ROW(SHOW, show, ddio_msg_show, .disk = 0, .name = "x")
 ROW(TRACE, trace_ask, ddio_msg_trace_ask, .action = DDIO_TRACE_BEGIN, .most = 4)
 
-static ssize_t row_EMPTY(uint8_t *buf, size_t cap, const struct users *u)
-{
-	(void)buf;
-	(void)cap;
-	(void)u;
-	return 0;
-}
-
 /* The number of the file comes first. */
-static ssize_t row_QUERY(uint8_t *buf, size_t cap, const struct users *u)
+static ssize_t row_OBJ_QUERY(uint8_t *buf, size_t cap, const struct users *u)
 {
 	const struct ddio_msg_obj x = { OBJ };
 
 	return ddio_put_obj(buf, cap, &x);
 }
 
-#define NAMES(op)                             \
-	{                                     \
-		DDIO_OP_##op, row_##op, false \
+#define NAMES(op)                                       \
+	{                                               \
+		.opcode = DDIO_OP_##op, .put = row_##op \
 	}
-#define DISK(op)                             \
-	{                                    \
-		DDIO_OP_##op, row_##op, true \
+#define SHOWN(op)                                                      \
+	{                                                              \
+		.opcode = DDIO_OP_##op, .put = row_##op, .shown = true \
+	}
+#define DISK(op)                                                      \
+	{                                                             \
+		.opcode = DDIO_OP_##op, .put = row_##op, .disk = true \
 	}
 static const struct user_row rows[] = {
-	NAMES(NS_CREATE),
-	NAMES(NS_LOOKUP),
-	NAMES(NS_REMOVE),
-	NAMES(NS_REMOVE_DONE),
-	NAMES(NS_EXTEND),
-	NAMES(NS_SET_SIZE),
-	NAMES(NS_LIST),
-	NAMES(NS_EPOCH),
-	NAMES(NS_COMMIT),
-	NAMES(NS_DECIDED),
-	NAMES(NS_CLONE),
-	NAMES(NS_CLONED),
-	NAMES(FS_LOOKUP),
-	NAMES(FS_GETATTR),
-	NAMES(FS_SETATTR),
-	NAMES(FS_MAKE),
-	NAMES(FS_LINK),
-	NAMES(FS_UNLINK),
-	NAMES(FS_RENAME),
-	NAMES(FS_READLINK),
-	NAMES(FS_READDIR),
-	NAMES(FS_GETXATTR),
-	NAMES(FS_SETXATTR),
-	NAMES(FS_LISTXATTR),
-	NAMES(FS_REMOVEXATTR),
-	NAMES(FS_OPEN),
-	NAMES(FS_RELEASE),
-	NAMES(FS_WROTE),
-	NAMES(FS_APPEND),
-	NAMES(FS_ALLOC),
-	NAMES(FS_LOCK_TEST),
-	NAMES(FS_LOCK_SET),
-	NAMES(FS_UNLOCK_OWNER),
-	NAMES(FS_ORPHANS),
-	NAMES(FS_GONE),
-	NAMES(FS_LEASE),
-	NAMES(FS_DISKS),
-	{ DDIO_OP_FS_RECALL, row_EMPTY, false },
-	{ DDIO_OP_FS_SYNC, row_EMPTY, false },
-	{ DDIO_OP_FS_SPACE, row_EMPTY, false },
-	NAMES(TRACE),
-	DISK(OBJ_READ),
-	DISK(OBJ_WRITE),
-	DISK(OBJ_SYNC),
-	DISK(OBJ_REMOVE),
-	DISK(OBJ_TRUNCATE),
-	DISK(OBJ_EXTENTS),
-	DISK(OBJ_RESERVE),
-	DISK(OBJ_STAT),
-	DISK(OBJ_PUNCH),
-	DISK(OBJ_ALLOCATE),
-	DISK(DROP_CACHE),
-	DISK(OBJ_SETTLE),
-	DISK(OBJ_HOLD),
-	DISK(OBJ_CLONE),
-	DISK(OBJ_LIST),
-	DISK(FSCK),
-	DISK(OBJ_COPY),
-	DISK(SCRUB),
-	DISK(SHOW),
-	{ DDIO_OP_OBJ_QUERY, row_QUERY, true },
+	NAMES(NS_CREATE),      NAMES(NS_LOOKUP),   NAMES(NS_REMOVE),
+	NAMES(NS_REMOVE_DONE), NAMES(NS_EXTEND),   NAMES(NS_SET_SIZE),
+	NAMES(NS_LIST),	       NAMES(NS_EPOCH),	   NAMES(NS_COMMIT),
+	NAMES(NS_DECIDED),     NAMES(NS_CLONE),	   NAMES(NS_CLONED),
+	SHOWN(FS_LOOKUP),      SHOWN(FS_GETATTR),  NAMES(FS_SETATTR),
+	NAMES(FS_MAKE),	       NAMES(FS_LINK),	   NAMES(FS_UNLINK),
+	NAMES(FS_RENAME),      SHOWN(FS_READLINK), SHOWN(FS_READDIR),
+	NAMES(FS_GETXATTR),    NAMES(FS_SETXATTR), SHOWN(FS_LISTXATTR),
+	NAMES(FS_REMOVEXATTR), NAMES(FS_OPEN),	   NAMES(FS_RELEASE),
+	NAMES(FS_WROTE),       NAMES(FS_APPEND),   NAMES(FS_ALLOC),
+	NAMES(FS_LOCK_TEST),   NAMES(FS_LOCK_SET), NAMES(FS_UNLOCK_OWNER),
+	NAMES(FS_ORPHANS),     NAMES(FS_GONE),	   NAMES(FS_LEASE),
+	NAMES(FS_DISKS),       NAMES(TRACE),	   DISK(OBJ_READ),
+	DISK(OBJ_WRITE),       DISK(OBJ_SYNC),	   DISK(OBJ_REMOVE),
+	DISK(OBJ_TRUNCATE),    DISK(OBJ_EXTENTS),  DISK(OBJ_RESERVE),
+	DISK(OBJ_STAT),	       DISK(OBJ_PUNCH),	   DISK(OBJ_ALLOCATE),
+	DISK(DROP_CACHE),      DISK(OBJ_SETTLE),   DISK(OBJ_HOLD),
+	DISK(OBJ_CLONE),       DISK(OBJ_LIST),	   DISK(FSCK),
+	DISK(OBJ_COPY),	       DISK(SCRUB),	   DISK(SHOW),
+	DISK(OBJ_QUERY),
 };
 
 /*
  * What any user may send: these tell of no file and change none (PING to JOBS), are about what the connection itself has
- * (OWED to FS_LOCK_CANCEL), or are taken from members of a group only, all of whom are one user's; see the tests of groups.
+ * (OWED to FS_LOCK_CANCEL; RECALL: its leases), or are taken from members of a group only, all of whom are one user's; see the tests of groups.
  */
 static const uint16_t harmless[] = {
-	DDIO_OP_PING,	     DDIO_OP_STATUS,	    DDIO_OP_BOUNDS,	DDIO_OP_JOBS,
-	DDIO_OP_DISKS_KNOWN, DDIO_OP_OWED,	    DDIO_OP_JOB,	DDIO_OP_USER,
-	DDIO_OP_GRANT,	     DDIO_OP_RENEW,	    DDIO_OP_FS_ATTACH,	DDIO_OP_FS_DETACH,
-	DDIO_OP_ATTACH,	     DDIO_OP_DETACH,	    DDIO_OP_COLL_START, DDIO_OP_COLL_AGAIN,
-	DDIO_OP_COLL_TOLD,   DDIO_OP_COLL_GO,	    DDIO_OP_COLL_PIECE, DDIO_OP_COLL_ABORT,
-	DDIO_OP_JOINT,	     DDIO_OP_COLL_JOIN,	    DDIO_OP_SHARE,	DDIO_OP_SHARE_TAKEN,
-	DDIO_OP_COLL_COPIED, DDIO_OP_FS_LOCK_CANCEL
+	DDIO_OP_PING,	     DDIO_OP_STATUS,	     DDIO_OP_BOUNDS,	 DDIO_OP_JOBS,
+	DDIO_OP_DISKS_KNOWN, DDIO_OP_OWED,	     DDIO_OP_JOB,	 DDIO_OP_USER,
+	DDIO_OP_GRANT,	     DDIO_OP_RENEW,	     DDIO_OP_FS_ATTACH,	 DDIO_OP_FS_DETACH,
+	DDIO_OP_ATTACH,	     DDIO_OP_DETACH,	     DDIO_OP_COLL_START, DDIO_OP_COLL_AGAIN,
+	DDIO_OP_COLL_TOLD,   DDIO_OP_COLL_GO,	     DDIO_OP_COLL_PIECE, DDIO_OP_COLL_ABORT,
+	DDIO_OP_JOINT,	     DDIO_OP_COLL_JOIN,	     DDIO_OP_SHARE,	 DDIO_OP_SHARE_TAKEN,
+	DDIO_OP_COLL_COPIED, DDIO_OP_FS_LOCK_CANCEL, DDIO_OP_FS_RECALL,	 DDIO_OP_FS_SYNC,
+	DDIO_OP_FS_SPACE
 };
 
 static bool has_row(uint16_t opcode)
@@ -362,39 +175,66 @@ static uint32_t send_row(const struct user_row *row, struct sc *names, struct sc
 		       bulk ? sizeof(data) : 0);
 }
 
-static void every_message(void)
+static bool refused(uint32_t status)
 {
-	struct users *u = users_new();
-	struct sc *nobody = sc_new(u->sw, 0), *nobody_disk = sc_new(u->sw, sw_reactor(u->sw, 0));
-	struct sc *root_disk = as(u->sw, sw_reactor(u->sw, 0), ROOT, 0);
+	return status == DDIO_ST_PERMISSION || status == DDIO_ST_NOT_PERMITTED ||
+	       status == DDIO_ST_STALE;
+}
+
+static void every_opcode(const struct users *u)
+{
 	uint16_t opcode;
-	size_t i;
 
 	for (opcode = 0; opcode < SERVER_OPCODES; opcode++)
 		if (server_op_find(server_of(u->sw->iop), opcode) && !has_row(opcode)) {
 			CU_FAIL("an opcode without a row");
 			fprintf(stderr, "%s\n", ddio_opcode_name(opcode));
 		}
+}
+
+/* @shown: the file is one that Mallory may look up, but not open. */
+static void every_row(struct users *u, bool shown)
+{
+	struct sc *nobody = sc_new(u->sw, 0), *nobody_disk = sc_new(u->sw, sw_reactor(u->sw, 0));
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bool open = shown && rows[i].shown;
+		uint32_t status = send_row(&rows[i], u->mallory, u->mallory_disk, u);
+
+		if (refused(status) == open) {
+			CU_FAIL("another user's");
+			fprintf(stderr, "%s: %u\n", ddio_opcode_name(rows[i].opcode), status);
+		}
+		CU_ASSERT_EQUAL(send_row(&rows[i], nobody, nobody_disk, u), DDIO_ST_PERMISSION);
+	}
+	sc_free(nobody);
+	sc_free(nobody_disk);
+}
+
+static void every_message(void)
+{
+	struct users *u = users_new();
+	struct sc *root_disk = as(u->sw, sw_reactor(u->sw, 0), ROOT, 0);
+	size_t i;
+
+	every_opcode(u);
 	/* A grant for a file that is open to all is of no use for others. */
 	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/all"), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(u->mallory->grant.rights, DDIO_GRANT_READ);
 	show(u->mallory_disk, &u->mallory->grant);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		uint32_t status = send_row(&rows[i], u->mallory, u->mallory_disk, u);
-		uint32_t unknown = send_row(&rows[i], nobody, nobody_disk, u);
-
-		if (status != DDIO_ST_PERMISSION && status != DDIO_ST_NOT_PERMITTED) {
-			CU_FAIL("another user's");
-			fprintf(stderr, "%s: %u\n", ddio_opcode_name(rows[i].opcode), status);
-		}
-		CU_ASSERT_EQUAL(unknown, DDIO_ST_PERMISSION);
-	}
+	u->at = u->hidden;
+	u->dir = u->home;
+	every_row(u, false);
+	/* Its number alone says nothing, and nothing more than its name once that has been looked up. */
+	u->at = u->own;
+	u->dir = u->pub;
+	CU_ASSERT_EQUAL(send_row(&rows[0], u->mallory, u->mallory_disk, u), DDIO_ST_PERMISSION);
+	every_row(u, true);
 	/* The same are good for something: root is not refused. */
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		CU_ASSERT_NOT_EQUAL(send_row(&rows[i], u->root, root_disk, u), DDIO_ST_PERMISSION);
 	sc_free(root_disk);
-	sc_free(nobody);
-	sc_free(nobody_disk);
 	users_free(u);
 }
 
@@ -418,6 +258,43 @@ static void paths(void)
 	CU_ASSERT_EQUAL(u->alice->grant.file, u->secret);
 	CU_ASSERT_EQUAL(look_up(u->root, "home/secret"), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(u->root->grants, 0);
+	users_free(u);
+}
+
+/* A file that a mount has shown is found by its directory's number and its name there, if the user may come there. */
+static uint32_t by_way(struct sc *c, uint64_t dir, const char *name)
+{
+	struct ddio_msg_ns_name x = { .id = dir };
+
+	snprintf(x.path, sizeof(x.path), "%s", name);
+	memset(&c->grant, 0, sizeof(c->grant));
+	return SC_CALL(c, NS_LOOKUP, ns_name, &x);
+}
+
+static void ways(void)
+{
+	struct users *u = users_new();
+	uint64_t deep = make(u, u->home, "deep", S_IFDIR | 0777, ALICE);
+	char longest[DDIO_MAX_NAME + 2];
+
+	CU_ASSERT_NOT_EQUAL(make(u, deep, "in", S_IFREG | 0644, ALICE), 0);
+	CU_ASSERT_EQUAL(by_way(u->mallory, u->pub, "all"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.file, u->all);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, DDIO_GRANT_READ);
+	CU_ASSERT_EQUAL(by_way(u->mallory, u->pub, "own"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, 0);
+	CU_ASSERT_EQUAL(by_way(u->mallory, u->home, "secret"), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(by_way(u->mallory, deep, "in"), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(by_way(u->alice, deep, "in"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->alice->grant.rights, DDIO_GRANT_READ | DDIO_GRANT_WRITE);
+	CU_ASSERT_EQUAL(by_way(u->root, deep, "in"), DDIO_ST_OK);
+	/* It is one name, of a file, in a directory. */
+	CU_ASSERT_EQUAL(by_way(u->alice, u->home, "deep/in"), DDIO_ST_NOT_FOUND);
+	CU_ASSERT_EQUAL(by_way(u->alice, deep, ".."), DDIO_ST_IS_DIR);
+	CU_ASSERT_EQUAL(by_way(u->alice, u->own, "in"), DDIO_ST_NOT_FOUND);
+	memset(longest, 'n', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = 0;
+	CU_ASSERT_NOT_EQUAL(by_way(u->alice, deep, longest), DDIO_ST_OK);
 	users_free(u);
 }
 
@@ -743,6 +620,7 @@ static void collectives(void)
 static const struct ut_case cases[] = {
 	{ "every message", every_message },
 	{ "paths", paths },
+	{ "ways", ways },
 	{ "groups and lists", groups_and_lists },
 	{ "creation", creation },
 	{ "removal", removal },

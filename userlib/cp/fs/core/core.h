@@ -60,6 +60,8 @@ struct fsc_reactor {
  * struct ddio_fs - a file system in use
  * @hard: requests are made again until they are answered
  * @prompt: the name server is told of every write before that is answered
+ * @user: it is a user's, whom the cluster tells from root: it has one session, which is told by grants what it may do,
+ *	and asks for nothing that only root may
  * @leasing: the name server grants leases
  * @epoch: counts how often the name server was lost
  * @heard: when the latest request was sent that it has answered
@@ -85,7 +87,7 @@ struct fsc_reactor {
  */
 struct ddio_fs {
 	uint32_t nreactors;
-	bool hard, prompt, serving;
+	bool hard, prompt, serving, user;
 	atomic_bool closing, leasing;
 	atomic_uint epoch, tells;
 	_Atomic uint64_t heard, names_timeout_ns, meta;

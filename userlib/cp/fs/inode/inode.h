@@ -51,6 +51,7 @@ struct fsc_habit {
  *	is being released
  * @releasing: FS_RELEASE has no answer yet; @reopen: struct fsc_opening.link: openings that wait for it
  * @open_link: in struct fsc_names.opens: the name server believes that the inode is open
+ * @granted: what the user may do with it is renewed, until it is released
  * @locks: struct fsc_lock.link: locks held; @doubt: others may be held, too
  * @releases: how often the inode was released; any reactor may read it
  *
@@ -88,7 +89,7 @@ struct fsc_inode {
 	struct ddio_list idle;
 	uint64_t since;
 	uint32_t refs, opens;
-	bool releasing;
+	bool releasing, granted;
 	struct ddio_list reopen;
 	struct ddio_list open_link;
 	struct ddio_list locks;

@@ -10,6 +10,7 @@
 #include "cp/fs/inode/locks.h"
 #include "cp/fs/inode/open.h"
 #include "cp/fs/inode/remove.h"
+#include "cp/node/grants.h"
 
 static bool record_same(const struct ddio_file_record *a, const struct ddio_file_record *b)
 {
@@ -50,6 +51,8 @@ int fsc_opened(struct fsc_inode *inode, struct ddio_msg_fs_opened *x)
 	/* Even if the record is of no use, the name server believes that the inode is open. */
 	if (ddio_list_empty(&inode->open_link))
 		ddio_list_add(&inode->open_link, &inode->fs->names->opens);
+	if (!inode->granted)
+		inode->granted = grant_hold(inode->fs->reactor[0].session, inode->ino);
 	return err;
 }
 
@@ -172,6 +175,9 @@ void fsc_release(struct fsc_release *release)
 	inode->releasing = true;
 	atomic_fetch_add(&inode->releases, 1);
 	ddio_list_del(&inode->open_link);
+	if (inode->granted)
+		grant_drop(inode->fs->reactor[0].session, inode->ino);
+	inode->granted = false;
 	fsc_locks_drop(inode);
 	fsc_ask(&release->ask);
 }

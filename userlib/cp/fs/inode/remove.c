@@ -377,7 +377,7 @@ static void removals_ask(struct ddio_fs *fs)
 	struct fsc_removals *rs = fs->removals;
 	struct orphans_job *oj;
 
-	if (rs->asking || fs->names->state != FSC_READY || fsc_closing(fs))
+	if (fs->user || rs->asking || fs->names->state != FSC_READY || fsc_closing(fs))
 		return;
 	oj = fsc_job_new_quiet(fs, sizeof(*oj));
 	if (!oj)

@@ -45,19 +45,60 @@ void user_tell(const struct server_request *req, uint64_t file, uint32_t rights)
 	ddio_conn_send(req->client->conn, &msg, buf, sizeof(buf), NULL, 0, NULL);
 }
 
-void user_tell_inode(const struct server_request *req, const struct inode *inode)
+static uint32_t user_rights(const struct server_request *req, const struct inode *inode)
 {
 	struct ns *ns = req->reactor->iop->ns;
 	const struct ddio_who *who = user_of(req);
 	uint32_t rights = 0;
 
-	if (!who)
-		return;
 	if (!ns_may(ns, who, inode, NS_MAY_READ))
 		rights |= DDIO_GRANT_READ;
 	if (!ns_may(ns, who, inode, NS_MAY_WRITE))
 		rights |= DDIO_GRANT_WRITE;
-	user_tell(req, inode->ino, rights);
+	return rights;
+}
+
+void user_tell_inode(const struct server_request *req, const struct inode *inode)
+{
+	if (user_of(req))
+		user_tell(req, inode->ino, user_rights(req, inode));
+}
+
+void user_opened(const struct server_request *req, const struct inode *inode)
+{
+	uint32_t more = DDIO_GRANT_READ | DDIO_GRANT_WRITE;
+
+	if (!user_of(req) || !S_ISREG(inode->mode))
+		return;
+	more &= ~user_rights(req, inode);
+	if (!more || !user_has(req, inode->ino, more))
+		user_tell_inode(req, inode);
+}
+
+void user_owns(const struct server_request *req, struct ddio_msg_fs_make *make)
+{
+	const struct ddio_who *who = user_of(req);
+
+	if (!who)
+		return;
+	make->uid = who->uid;
+	if (!who_in_group(who, make->gid))
+		make->gid = who->gid;
+	/* A directory may hand down a group that the user is not in. */
+	if (!S_ISDIR(make->mode))
+		make->mode &= ~(uint32_t)S_ISGID;
+}
+
+/* Whoever makes a file may read and write it, whatever its mode says to others who open it. */
+void user_made(const struct server_request *req, const struct inode *inode, bool made)
+{
+	user_saw_inode(req, inode->ino, inode->mode);
+	if (!S_ISREG(inode->mode))
+		return;
+	if (made)
+		user_tell(req, inode->ino, DDIO_GRANT_READ | DDIO_GRANT_WRITE);
+	else
+		user_tell_inode(req, inode);
 }
 
 static int take_grant(struct client *client, const struct ddio_msg *msg, const void *payload)
