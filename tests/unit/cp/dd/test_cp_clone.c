@@ -274,6 +274,73 @@ static void test_writes(void)
 	one_world(writes);
 }
 
+/*
+ * Others write all of it together, on slow disks: what a clone has stays what it is, though they have found its blocks' places before
+ */
+static int collective(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, uint64_t seed)
+{
+	struct ddio_array halves = { .elem_size = BS,
+				     .ndims = 1,
+				     .dim = { { .size = 22, .dist = DDIO_BLOCK, .procs = 2 } } };
+	const struct ddio_part part = { .kind = DDIO_PART_ARRAY, .array = &halves };
+	static uint8_t buf[PROCS][11 * BS];
+	struct ddio_transfer t = { .struct_size = sizeof(t), .part = &part, .buf = buf[p->rank] };
+
+	memset(buf[p->rank], (int)seed, sizeof(buf[0]));
+	return cp_note(p, ddio_write_all(f, g, &t));
+}
+
+static void write_together(struct cp_proc *p, struct ddio_file *f)
+{
+	struct ddio_group *g = NULL;
+	uint64_t n;
+
+	CP_OK(p, ddio_group_create(p->session, p->rank - 1, 2, "127.0.0.1:9000", &g));
+	for (n = 1; n < 30; n++)
+		CP_OK(p, collective(p, f, g, n));
+	ddio_group_free(g);
+}
+
+static void together(struct cp_proc *p)
+{
+	static uint8_t was[CLONES][22 * BS], now[22 * BS];
+	struct ddio_file *f = open_file(p, "f", DDIO_CREATE), *g[CLONES];
+	uint32_t i;
+	char name[16];
+
+	if (p->rank != CLONER)
+		write_together(p, f);
+	for (i = 0; i < CLONES && p->rank == CLONER; i++) {
+		ddio_sim_sleep(p->env, 50 * CP_MS + i * 7700000);
+		snprintf(name, sizeof(name), "g%u", i);
+		CP_OK(p, ddio_clone(f, name));
+		g[i] = open_file(p, name, 0);
+		CU_ASSERT_TRUE(ddio_pread(g[i], was[i], sizeof(was[i]), 0) >= 0);
+		CP_OK(p, ddio_drop_cache(g[i]));
+	}
+	for (i = 0; i < CLONES && p->rank == CLONER; i++) {
+		ddio_sim_sleep(p->env, 3 * CP_SEC);
+		memset(now, 0, sizeof(now));
+		CU_ASSERT_TRUE(ddio_pread(g[i], now, sizeof(now), 0) >= 0);
+		CU_ASSERT_EQUAL(memcmp(now, was[i], sizeof(now)), 0);
+		ddio_close(g[i]);
+	}
+	ddio_close(f);
+}
+
+static void test_together(void)
+{
+	struct cp_params slow = params;
+	struct cp_world w;
+
+	slow.engine = "hp97560";
+	slow.lasts = false;
+	slow.disk_size = NULL;
+	cp_world_begin(&w, &slow);
+	CU_ASSERT_EQUAL(cp_run(&w, together, NULL), 0);
+	cp_world_end(&w);
+}
+
 /* Several clone one file at once: one after the other. */
 static void at_once(struct cp_proc *p)
 {
@@ -604,6 +671,7 @@ static const struct ut_case cases[] = {
 	{ "the bytes, and the space", test_clones },
 	{ "snapshots", test_snaps },
 	{ "one state, though others write", test_writes },
+	{ "others write together", test_together },
 	{ "several of one file", test_at_once },
 	{ "bytes beyond the end", test_behind },
 	{ "full disks", test_full },
