@@ -39,6 +39,8 @@ my %bug = (
 		'if (status) { cache_mask_merge(e, c->fill_buf); e->err = 0; } cache_mem_raw_free(c, c->fill_buf, e->size);'],
 	# The name space has forgotten that an atomic write was committed.
 	decision => ["$iop/ops/fs_epoch.c", 'serve_ns_decided', 'if (!err && inode.epoch == x.epoch)', 'if (err)'],
+	# A clone does not wait until the cache has written back what it has of the file.
+	clone => ["$iop/ops/clone/hold.c", 'hold_go_on', 'cache_flush(h->disk->cache, &h->flush);', 'hold_ready(h);'],
 	# The records are written before the disk is flushed.
 	order => ["$iop/lmdb/committer.c", 'commit_begin', '} else if (commit_flushes(c)) {', '} else if (commit_flushes(c) && !c->any) {'],
 );

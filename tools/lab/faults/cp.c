@@ -473,6 +473,49 @@ static void cp_read_back(struct faults_cp *cp)
 	cp_coll(cp);
 }
 
+/* Reads all of the clone, for the round's end. */
+static void clone_read(struct faults_cp *cp, struct ddio_file *clone)
+{
+	const struct faults_file *file = &cp->f->file[cp->f->round.file];
+	struct ddio_file_stat stat;
+	uint64_t i, n;
+
+	if (CALL(cp, "fstat", ddio_fstat(clone, &stat)))
+		return;
+	n = stat.size / FAULTS_CELL;
+	if (n > file->cells)
+		faults_violated(cp->f, "cp%u: a clone of %s has %llu bytes", cp->rank, file->name,
+				(unsigned long long)stat.size);
+	cp->cells[0] = calloc(n + 1, sizeof(*cp->cells[0]));
+	cp->buf[0] = calloc(n + 1, FAULTS_CELL);
+	if (n > file->cells || !cp->cells[0] || !cp->buf[0])
+		return;
+	for (i = 0; i < n; i++)
+		cp->cells[0][i] = (uint32_t)i;
+	call_begin(cp, "pread");
+	if (call_end(cp, (int)ddio_pread(clone, cp->buf[0], n * FAULTS_CELL, 0)) < 0)
+		return;
+	cp->ncells[0] = n;
+	cp->size = stat.size;
+	cp->cloned = true;
+}
+
+static void cp_clone(struct faults_cp *cp)
+{
+	const struct faults_round *r = &cp->f->round;
+	struct ddio_file *clone = NULL;
+	char name[32];
+
+	snprintf(name, sizeof(name), "clone%u", r->number);
+	cp->cloned = false;
+	if (CALL(cp, "clone", ddio_clone(cp->file[r->file], name)) ||
+	    CALL(cp, "open", ddio_open(cp->session, name, 0, NULL, &clone)))
+		return;
+	clone_read(cp, clone);
+	ddio_close(clone);
+	CALL(cp, "remove", ddio_remove(cp->session, name));
+}
+
 static void fsck_line(void *arg, const char *line)
 {
 	struct faults_cp *cp = arg;
@@ -506,6 +549,9 @@ static void cp_act(struct faults_cp *cp)
 		break;
 	case OP_REMOVE:
 		CALL(cp, "remove", ddio_remove(cp->session, cp->f->file[r->file].name));
+		break;
+	case OP_CLONE:
+		cp_clone(cp);
 		break;
 	default:
 		cp_fsck(cp);

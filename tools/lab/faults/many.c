@@ -46,8 +46,9 @@ static const char *const kinds[FAULTS_KINDS] = {
 };
 
 static const char *const ops[OP_OVER] = {
-	"form",	  "collective", "two collectives", "independent", "sync",      "drop",	"set size",
-	"remove", "barrier",	"pause",	   "power cut",	  "read back", "mixed", "fsck",
+	"form",	     "collective", "two collectives", "independent", "sync",
+	"drop",	     "set size",   "remove",	      "barrier",     "pause",
+	"power cut", "read back",  "mixed",	      "fsck",	     "clone",
 };
 
 static int plant_of(const char *name)

@@ -74,6 +74,7 @@ void faults_conf_make(struct faults *f)
 	c->counted = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 3;
 	c->scrubbed = f->spec.seed % 7 >= 4;
 	c->queried = f->spec.seed % 5 == 0;
+	c->cloned = f->spec.seed % 9 == 2 || f->spec.seed % 9 == 4;
 	c->install = f->spec.seed % 11 == 5 || f->spec.seed % 11 == 8;
 	c->spread = f->spec.seed % 3 == 0;
 	c->locked = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 4;
@@ -196,6 +197,19 @@ static bool plan_hear(struct faults *f)
 	return false;
 }
 
+/* Where files are cloned, that is done instead of some of the rest. */
+static void plan_clone(struct faults *f)
+{
+	struct faults_round *r = &f->round;
+
+	if (!f->conf.cloned ||
+	    (r->op != OP_DROP && r->op != OP_BARRIER && (r->op != OP_SYNC || r->number % 2)))
+		return;
+	r->op = OP_CLONE;
+	memset(&r->x[0], 0, sizeof(r->x[0]));
+	r->x[0].file = r->file;
+}
+
 static void plan_work(struct faults *f)
 {
 	struct faults_round *r = &f->round;
@@ -231,6 +245,7 @@ static void plan_work(struct faults *f)
 	} else {
 		r->op = OP_BARRIER;
 	}
+	plan_clone(f);
 }
 
 static void plan_read_back(struct faults *f, uint32_t file)

@@ -23,10 +23,10 @@ static bool error_known(int ret)
 	return ret >= 0;
 }
 
-/* Another atomic write of the file may not be over yet, or this one was given up. */
+/* Another atomic write of the file may not be over yet, or this one, or a clone, was given up. */
 static bool error_atomic(const struct faults *f, int ret)
 {
-	return f->spec.atomic && (ret == -EBUSY || ret == -ECANCELED);
+	return (f->spec.atomic || f->round.op == OP_CLONE) && (ret == -EBUSY || ret == -ECANCELED);
 }
 
 /*
@@ -463,6 +463,20 @@ static void end_remove(struct faults *f, const struct faults_call *call)
 		file->state = FILE_MAYBE;
 }
 
+/* A clone has what the file may hold: it was made after all that went before had returned. */
+static void end_clone(struct faults *f)
+{
+	const struct faults_file *file = &f->file[f->round.file];
+	const struct faults_cp *cp = &f->cp[f->round.actor];
+
+	if (cp->was_dead || !cp->cloned)
+		return;
+	check_read(f, f->round.actor, 0);
+	if (!faults_size_may(&file->seen, cp->size))
+		faults_violated(f, "a clone of %s has %llu bytes, which that cannot have had",
+				file->name, (unsigned long long)cp->size);
+}
+
 static void end_mix(struct faults *f)
 {
 	const struct faults_call *cut = call_of(f, f->round.actor, f->round.own ? 0 : 1);
@@ -563,6 +577,9 @@ static void round_check(struct faults *f)
 		break;
 	case OP_MIX:
 		end_mix(f);
+		break;
+	case OP_CLONE:
+		end_clone(f);
 		break;
 	case OP_READ_BACK:
 		end_read_back(f);

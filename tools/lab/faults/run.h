@@ -97,6 +97,7 @@ enum faults_op {
 	OP_READ_BACK, /* collective read of a whole file */
 	OP_MIX,	      /* one process cuts or removes a file while all write another */
 	OP_FSCK,
+	OP_CLONE, /* a process clones a file, reads the clone, and removes it */
 	OP_OVER,
 };
 
@@ -130,6 +131,7 @@ struct faults_result {
  * @queried: after a collective transfer a process, or all together, ask which cells of the file are not zeros; follows from the
  *	seed, too
  * @scrubbed: disks are scrubbed all the time; follows from the seed, too
+ * @cloned: files are cloned; follows from the seed, too
  * @install: caches read a block before a part of it is written; follows from the seed, too
  * @aimed: there are scenes (scene.c); follows from the seed, too
  * @streamed: disks take block lists, as kmod does; @satf: reads by DDs are served shortest access time first; both only
@@ -141,7 +143,7 @@ struct faults_conf {
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
 	bool emulated, cscan, small, lax, viewed, counted, locked, spread, queried, scrubbed,
-		install, aimed, streamed, satf;
+		cloned, install, aimed, streamed, satf;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
@@ -337,6 +339,7 @@ struct faults_cp {
 	struct faults_view view[2];
 	uint64_t end_least[2], end_most[2];
 	struct faults_found found;
+	bool cloned;   /* @size and cells are those of a clone */
 	uint64_t size; /* as fstat says */
 	struct faults_due due[FAULTS_FILES];
 };
