@@ -507,7 +507,7 @@ static void locks_of_threads(void)
  */
 enum { WRITERS = 4, WRITER_ROUNDS = 4, AT_ONCE = 40 };
 
-struct writer {
+struct word_writer {
 	pthread_t thread;
 	struct ddio_session *s;
 	pthread_barrier_t *all;
@@ -515,7 +515,7 @@ struct writer {
 	int faults;
 };
 
-static void writer_start(struct writer *w, struct ddio_file *f, bool writing, uint32_t *word,
+static void writer_start(struct word_writer *w, struct ddio_file *f, bool writing, uint32_t *word,
 			 struct ddio_op **op)
 {
 	struct ddio_extent e = { .len = sizeof(*word) };
@@ -530,7 +530,7 @@ static void writer_start(struct writer *w, struct ddio_file *f, bool writing, ui
 	}
 }
 
-static void writer_end(struct writer *w, struct ddio_op **op)
+static void writer_end(struct word_writer *w, struct ddio_op **op)
 {
 	uint32_t i;
 
@@ -542,7 +542,7 @@ static void writer_end(struct writer *w, struct ddio_op **op)
 
 static void *writer_main(void *arg)
 {
-	struct writer *w = arg;
+	struct word_writer *w = arg;
 	struct ddio_op *op[AT_ONCE];
 	uint32_t word[AT_ONCE], round, i;
 	struct ddio_file *f = NULL;
@@ -570,7 +570,7 @@ static void small_of_threads(void)
 {
 	struct ddio_connect_opts opts = { .struct_size = sizeof(opts) };
 	struct ddio_session *s[2] = { NULL };
-	struct writer w[WRITERS];
+	struct word_writer w[WRITERS];
 	pthread_barrier_t all;
 	struct cluster c;
 	uint32_t i;
@@ -581,7 +581,7 @@ static void small_of_threads(void)
 	for (i = 0; i < 2; i++)
 		CU_ASSERT_EQUAL_FATAL(ddio_connect(&opts, &s[i]), 0);
 	for (i = 0; i < WRITERS; i++) {
-		w[i] = (struct writer){ .s = s[i % 2], .all = &all, .number = i };
+		w[i] = (struct word_writer){ .s = s[i % 2], .all = &all, .number = i };
 		if (pthread_create(&w[i].thread, NULL, writer_main, &w[i]))
 			abort();
 	}
