@@ -6,7 +6,7 @@
 #include <malloc.h>
 #include "tests/unit/iop/server/server_world.h"
 
-enum { HOSTILE = 32, LOCKS = 5000, WAITS = 1100, GROUPS = 4200, ASKS = 4000, ANSWER_MS = 250 };
+enum { HOSTILE = 32, LOCKS = 5000, WAITS = 1100, GROUPS = 4200, ASKS = 4000, ANSWER_MS = 100 };
 
 static uint8_t message[256];
 
@@ -122,8 +122,8 @@ static void a_crowd_that_takes(void)
 		ddio_conn_pause(c[i]->conn, true);
 		for (n = 0; n < ASKS; n++)
 			sc_send(c[i], DDIO_OP_STATUS, NULL, 0, NULL, 0);
-		sw_run(sw, 100 * MS);
 		answered(good, DDIO_OP_FS_SPACE);
+		sw_run(sw, 100 * MS);
 		most = held() - before > most ? held() - before : most;
 	}
 	server_clients_unread(&sw->iop->reactors[0]);

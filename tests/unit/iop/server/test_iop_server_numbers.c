@@ -9,7 +9,7 @@
 #include "tests/unit/iop/server/server_world.h"
 
 /* A request of somebody else is answered within this; what hostile requests hold may be that much. */
-#define ANSWER_MS 250
+#define ANSWER_MS 100
 #define HELD_MAX (128ull << 20)
 
 enum { BASE_MAX = 2048, SWEPT = 120 };
