@@ -21,6 +21,7 @@ static const struct {
 	[BOUND_WAITS] = { "waits/mount", 1024 },
 	[BOUND_LEASES] = { "leases/mount", 16384 },
 	[BOUND_EPOCHS] = { "epochs/connection", 64 },
+	[BOUND_HOLDS] = { "holds/disk", 256 },
 	[BOUND_SEARCHED] = { "searched/wait", 65536 },
 	[BOUND_TRIED] = { "tried/turn", 256 },
 	[BOUND_GROUPS] = { "groups/connection", 4096 },

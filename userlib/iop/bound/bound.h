@@ -21,6 +21,7 @@ enum bound_id {
 	BOUND_WAITS,	  /* requests that wait for a lock, of a mount */
 	BOUND_LEASES,	  /* leases, of a mount */
 	BOUND_EPOCHS,	  /* epochs of files that are not decided, of a connection */
+	BOUND_HOLDS,	  /* files of a disk that are held while somebody clones them */
 	BOUND_SEARCHED,	  /* locks that the search for a deadlock looks at before one waits */
 	BOUND_TRIED,	  /* waits that are tried before others have their turn */
 	BOUND_GROUPS,	  /* groups that a connection is attached to */

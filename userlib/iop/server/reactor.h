@@ -48,7 +48,7 @@ struct iop_disk {
 	struct ddio_disk *disk;
 	struct store *store;
 	struct cache *cache;
-	uint64_t coll_buffers, coll_max_buffers;
+	uint64_t coll_buffers, coll_max_buffers, holds;
 	struct scrub *scrub;
 	struct queries *queries;
 	struct ddio_list sweep;

@@ -489,6 +489,30 @@ static void test_holds(void)
 	one_world(holds);
 }
 
+/* Whoever holds file after file has so many, until their time is over. */
+static void many_holds(struct cp_proc *p)
+{
+	struct ddio_file *f = open_file(p, "f", DDIO_CREATE);
+	uint64_t limit = 256, i;
+
+	for (i = 0; i <= limit && p->rank == CLONER; i++) {
+		struct disk_ask h = hold_of(f, 77, 3600000);
+
+		h.obj.file.id += 1000 + i;
+		CU_ASSERT_EQUAL(ask(p, &h), i < limit ? DDIO_ST_OK : DDIO_ST_BUSY);
+		if (i == limit) {
+			ddio_sim_sleep(p->env, 2 * CP_SEC);
+			CU_ASSERT_EQUAL(ask(p, &h), DDIO_ST_OK);
+		}
+	}
+	ddio_close(f);
+}
+
+static void test_many_holds(void)
+{
+	one_world(many_holds);
+}
+
 /*
  * Somebody dies
  */
@@ -676,6 +700,7 @@ static const struct ut_case cases[] = {
 	{ "bytes beyond the end", test_behind },
 	{ "full disks", test_full },
 	{ "holds that nobody ends", test_holds },
+	{ "too many holds", test_many_holds },
 	{ "somebody dies after any event of it", test_deaths },
 	{ .name = NULL },
 };

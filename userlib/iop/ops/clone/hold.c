@@ -2,7 +2,8 @@
 /*
  * Somebody has a file for itself on one disk, for a while: whoever comes from now on waits (store_fetch()), the cache writes
  * back and forgets what it has of the file, and whoever came before is waited for.  The time is set at the beginning, and when
- * it has passed the hold is void, whatever its holder does: so one that has died or stands still holds up nobody.
+ * it has passed the hold is void, whatever its holder does: so one that has died or stands still holds up nobody.  A disk has
+ * so many of them at a time, whoever asks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,8 +60,15 @@ struct object *clone_hold_object(const struct clone_hold *h)
 	return h->obj;
 }
 
+static struct bound *bound_of(const struct clone_hold *h)
+{
+	return &h->reactor->bounds.at[BOUND_HOLDS];
+}
+
 static void hold_free(struct clone_hold *h)
 {
+	if (h->number)
+		bound_put(bound_of(h), &h->disk->holds, 1);
 	object_put(h->obj);
 	free(h);
 }
@@ -225,6 +233,11 @@ static void hold_new(struct server_request *req)
 	h->req = req;
 	h->wait = (struct store_wait){ .done = hold_fetched, .arg = h };
 	ddio_list_init(&h->wait.link);
+	if (!bound_take(bound_of(h), &h->disk->holds)) {
+		server_fail(req, DDIO_ST_BUSY, "disk %s: too many files are held", h->disk->name);
+		free(h);
+		return;
+	}
 	if (hold_timer_at(h, h->until))
 		hold_fail(h, -ENOMEM, "holding a file");
 	else
