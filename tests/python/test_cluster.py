@@ -270,6 +270,22 @@ class Alone(unittest.TestCase):
         self.s.remove("d")
         self.assertEqual([n.error for n in self.s.nodes()], [0] * len(self.s.nodes()))
 
+    def test_clones(self):
+        """a clone and a snapshot keep what the file had"""
+        with self.s.open("cloned", "w") as f:
+            f.pwrite(b"before", 0)
+            f.clone("clone")
+            f.snap("then")
+            f.pwrite(b"behind", 0)
+            with self.assertRaises(FileExistsError):
+                f.clone("clone")
+            with self.assertRaisesRegex(OSError, "no slash"):
+                f.snap("a/b")
+        (number,) = self.s.listdir(".snaps")
+        for name in ("clone", f".snaps/{number}then"):
+            with self.s.open(name) as f:
+                self.assertEqual(f.pread(100, 0), b"before")
+
     def test_callback_raises(self):
         """an exception in the midst of a walk comes out of it"""
         with self.assertRaises(ZeroDivisionError):

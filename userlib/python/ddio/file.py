@@ -9,6 +9,7 @@ import enum
 import errno
 import io
 import math
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
