@@ -135,14 +135,15 @@ static void image_flush(struct sim_image *image)
 	image_settle(image, image->stable, image->now);
 }
 
-/* A flush that fails loses what it was to keep: there is nothing dirty to be flushed next time. */
+/* A flush that fails loses what it was to keep, if anything: there is nothing dirty to be flushed next time. */
 static void image_forget(struct sim_image *image)
 {
 	const struct ddio_sim_medium_faults *how = &image->medium->how;
+	bool lost = image->ndirty;
 
 	image_settle(image, image->now, image->stable);
 	image->medium->flush_failed = true;
-	if (how->forgot)
+	if (lost && how->forgot)
 		how->forgot(how->arg);
 }
 

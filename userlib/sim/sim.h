@@ -218,7 +218,7 @@ struct ddio_sim_medium;
  *	has been written since the last one
  * @bad_ops: the requests that @bad_next means, as bits (1 << DDIO_DISK_READ and so on); 0: all
  * @no_flush: a flush does nothing and reports success: a broken disk, for tests of tests
- * @forgot: called with @arg when a flush has failed and lost what it was to keep, if not NULL
+ * @forgot: called with @arg when a flush has failed and lost what it was to keep, if that was anything; or NULL
  */
 struct ddio_sim_medium_faults {
 	uint64_t delay_ns, jitter_ns;

@@ -594,6 +594,10 @@ static void test_medium_fails(void)
 	CU_ASSERT_EQUAL(lost, 1);
 	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_READ, b), 0);
 	CU_ASSERT_EQUAL(b[0], 7);
+	/* Nothing was to be kept, and nothing is lost. */
+	ddio_sim_medium_set(m, &how);
+	CU_ASSERT_EQUAL(disk_do(sim, disk, DDIO_DISK_FLUSH, NULL), -EIO);
+	CU_ASSERT_EQUAL(lost, 1);
 	ddio_disk_close(disk);
 	ddio_sim_free(sim);
 }
