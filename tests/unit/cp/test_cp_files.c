@@ -201,6 +201,13 @@ static void sync_after_restart(struct cp_proc *p)
 	CU_ASSERT_EQUAL(cp_note(p, ddio_sync(f)), -EHOSTDOWN);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "node io1 was restarted"));
 	CP_OK(p, ddio_sync(f));
+	/* That the first one of two has ended in order says nothing of what the second one was given. */
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	node_anew(p, 1, false);
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
+	node_anew(p, 1, true);
+	CU_ASSERT_EQUAL(ddio_sync(f), -EHOSTDOWN);
+	CP_OK(p, ddio_sync(f));
 	ddio_close(f);
 }
 
@@ -229,6 +236,11 @@ static void names_after_restart(struct cp_proc *p)
 	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), sizeof(buf));
 	node_anew(p, 0, false);
 	CP_OK(p, ddio_sync(f));
+	CP_OK(p, ddio_set_size(f, 100));
+	node_anew(p, 0, true);
+	CU_ASSERT_EQUAL(ddio_sync(f), -EHOSTDOWN);
+	CP_OK(p, ddio_set_size(f, 200));
+	node_anew(p, 0, false);
 	CP_OK(p, ddio_set_size(f, 100));
 	node_anew(p, 0, true);
 	CU_ASSERT_EQUAL(ddio_sync(f), -EHOSTDOWN);

@@ -138,12 +138,9 @@ void file_sync_begin(struct request_set *set, struct ddio_file *file,
 void incarnations_note(struct ddio_file *file);
 /* Notes, before something is written, those that can be asked for it: they may be others when it has been written. */
 void incarnations_begin(struct ddio_file *file);
-/* Notes an incarnation to which another member has written, unless an earlier one is noted; 0: not known. */
-static inline void incarnation_told(uint64_t *noted, uint64_t boot)
-{
-	if (!*noted)
-		*noted = boot;
-}
+/* Note an incarnation to which another member has written, unless an earlier one is still due; 0: not known. */
+void incarnation_told(struct ddio_file *file, uint32_t i, uint64_t boot);
+void incarnation_told_names(struct ddio_file *file, uint64_t boot);
 /* Notes who holds what was done to open the file. */
 void incarnations_opened(struct ddio_file *file, unsigned int flags);
 void incarnations_ask(struct request_set *set, struct ddio_file *file,

@@ -4,7 +4,7 @@
  * durable, and its next incarnation would answer a sync as if nothing had happened.  So a file
  * remembers the incarnation of each of its nodes to which it was first written, and that of the name
  * server, which holds its name and its size; a sync that another one answers fails, once, unless the
- * first said when it ended that nothing was lost.
+ * first said when it ended that nothing was lost; then it is the next one that was written to which counts.
  */
 #include <errno.h>
 #include "cp/file/file.h"
@@ -20,10 +20,19 @@ static const struct cluster_node *names_node(const struct ddio_file *file)
 	return names_lane(file->session)->node;
 }
 
-static void note(uint64_t *boot, const struct cluster_node *node, bool lost)
+static uint64_t boot_of(const struct cluster_node *node, bool lost)
 {
-	if (!*boot && (node->known || lost))
-		*boot = node->boot;
+	return node->known || lost ? node->boot : 0;
+}
+
+void incarnation_told(struct ddio_file *file, uint32_t i, uint64_t boot)
+{
+	file->boot[i] = disk_due(file->session, file->rec.disks[i], file->boot[i], boot);
+}
+
+void incarnation_told_names(struct ddio_file *file, uint64_t boot)
+{
+	file->names = names_due(file->session, file->names, boot);
 }
 
 /* Notes the incarnations that are connected; those whose connection was @lost, too. */
@@ -32,8 +41,8 @@ static void note_all(struct ddio_file *file, bool lost)
 	uint32_t i;
 
 	for (i = 0; i < file->rec.ndisks; i++)
-		note(&file->boot[i], file_node(file, i), lost);
-	note(&file->names, names_node(file), lost);
+		incarnation_told(file, i, boot_of(file_node(file, i), lost));
+	incarnation_told_names(file, boot_of(names_node(file), lost));
 }
 
 /* The connection may be gone again; what was answered was answered by the incarnation last known. */

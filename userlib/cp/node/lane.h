@@ -235,6 +235,12 @@ void lane_ended(struct lane *lane);
 /* Returns true if what the disk was given in incarnation @boot of its node is known to be durable. */
 bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot);
 bool names_kept(const struct ddio_session *s, uint64_t boot);
+/*
+ * Of two incarnations that were given something, the one that a sync must meet, 0: none: the @earlier one, unless it is known that
+ * what it was given is durable.
+ */
+uint64_t disk_due(const struct ddio_session *s, uint32_t disk, uint64_t earlier, uint64_t later);
+uint64_t names_due(const struct ddio_session *s, uint64_t earlier, uint64_t later);
 
 /*
  * lane.c

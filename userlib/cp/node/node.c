@@ -205,6 +205,21 @@ bool names_kept(const struct ddio_session *s, uint64_t boot)
 	return ended_has(&s->names_ended, boot);
 }
 
+static uint64_t still_due(uint64_t earlier, uint64_t later, bool kept)
+{
+	return later && (!earlier || kept) ? later : earlier;
+}
+
+uint64_t disk_due(const struct ddio_session *s, uint32_t disk, uint64_t earlier, uint64_t later)
+{
+	return still_due(earlier, later, earlier != later && disk_kept(s, disk, earlier));
+}
+
+uint64_t names_due(const struct ddio_session *s, uint64_t earlier, uint64_t later)
+{
+	return still_due(earlier, later, earlier != later && names_kept(s, earlier));
+}
+
 void node_forget(struct cluster_node *node, const struct error *error)
 {
 	struct ddio_list waiting;

@@ -585,6 +585,13 @@ static void ended_in_order(void)
 	node_reborn(&w, m, a, 0);
 	FS_ERR(m, -EIO, ddio_fs_sync, a);
 	FS_OK(m, ddio_fs_sync, a);
+	/* The first of two that took writes has kept them, the second has not. */
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_ended(&w, m, a, 0);
+	FS_OK(m, ddio_fs_write, a, buf, sizeof(buf), 0);
+	node_reborn(&w, m, a, 0);
+	FS_ERR(m, -EIO, ddio_fs_sync, a);
+	FS_OK(m, ddio_fs_sync, a);
 	FS_OK(m, ddio_fs_file_close, a);
 	fs_world_end(&w);
 }

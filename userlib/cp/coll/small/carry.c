@@ -177,9 +177,9 @@ static int boots_take(struct ddio_file *file, uint64_t names, const uint8_t *p, 
 		i = bytes_get32(p);
 		if (i >= file->rec.ndisks)
 			return -EPROTO;
-		incarnation_told(&file->boot[i], bytes_get64(p + 4));
+		incarnation_told(file, i, bytes_get64(p + 4));
 	}
-	incarnation_told(&file->names, names);
+	incarnation_told_names(file, names);
 	return 0;
 }
 

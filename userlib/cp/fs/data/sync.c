@@ -110,11 +110,12 @@ static struct cluster_node *holder_node(const struct fsc_inode *inode, uint32_t 
 /* The sync failed: what it was to make durable is still due. */
 static void holders_restore(struct sync_job *sj)
 {
+	struct fsc_inode *inode = sj->inode;
 	uint32_t i;
 
-	for (i = 0; i < sj->inode->rec.ndisks; i++)
-		if (sj->holder[i])
-			sj->inode->holder[i] = sj->holder[i];
+	for (i = 0; i < inode->rec.ndisks; i++)
+		inode->holder[i] = disk_due(inode->r->session, inode->rec.disks[i], sj->holder[i],
+					    inode->holder[i]);
 }
 
 /* Notes which incarnation of each node has answered: 0 for none, UINT64_MAX for several. */

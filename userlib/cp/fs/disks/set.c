@@ -68,11 +68,11 @@ static uint32_t req_node(const struct fsc_set_req *req)
  */
 static void req_note_holder(const struct fsc_set_req *req)
 {
-	uint64_t *holder = req->set->holder;
+	const struct fsc_set *set = req->set;
 	uint32_t i = req->to ? req->to_i : req->i;
 
-	if (!holder[i])
-		holder[i] = req->request.boot;
+	set->holder[i] =
+		disk_due(set->r->session, req->obj.disk, set->holder[i], req->request.boot);
 }
 
 static void req_done(struct node_request *request, const struct reply *reply)

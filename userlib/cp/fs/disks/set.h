@@ -37,7 +37,7 @@ struct fsc_set_req {
  * @missing_ok: an object that does not exist counts as done
  * @once: nothing is made again
  * @holder: for each disk of the file that changes, gets the incarnation of the disk's node that took the
- *	change, unless one is there already; NULL: nothing changes
+ *	change, unless an earlier one is still due; NULL: nothing changes
  * @reply: called with each success; may be NULL
  * @done: everything is answered, and nothing refers to the caller's bytes any more; perhaps inside
  */
