@@ -276,6 +276,28 @@ static inline void cp_world_end(struct cp_world *w)
 	ut_remove_tree(w->top);
 }
 
+/*
+ * No two ways of the first @procs processes and of the nodes take the same time, and what a node has a thread do takes a time of
+ * its own: so few events come at one moment.
+ */
+static inline void cp_spread_out(struct cp_world *w, uint32_t procs)
+{
+	struct ddio_sim_link link;
+	uint32_t i, k;
+
+	ddio_sim_link_default(&link);
+	for (i = 0; i < procs; i++) {
+		link.latency_ns = 20000 + 1700 * i;
+		ddio_sim_set_link(w->proc[i].env, &link);
+	}
+	for (i = 0; i < w->p.nodes; i++)
+		for (k = 0; k < w->p.reactors; k++) {
+			link.latency_ns = 27000 + 2300 * (i * w->p.reactors + k);
+			ddio_sim_set_link(w->node[i].env[k], &link);
+			ddio_sim_set_offload(w->node[i].env[k], 40000);
+		}
+}
+
 /* Returns the byte at @off of what @seed names. */
 static inline uint8_t cp_byte(uint64_t seed, uint64_t off)
 {

@@ -105,25 +105,6 @@ static void nothing(struct cp_proc *p)
 	(void)p;
 }
 
-/* No two ways take the same time, and what a node has a thread do takes a time of its own: so few events come at one moment. */
-static void spread_out(struct cp_world *w)
-{
-	struct ddio_sim_link link;
-	uint32_t i, k;
-
-	ddio_sim_link_default(&link);
-	for (i = 0; i < PROCS; i++) {
-		link.latency_ns = 20000 + 1700 * i;
-		ddio_sim_set_link(w->proc[i].env, &link);
-	}
-	for (i = 0; i < w->p.nodes; i++)
-		for (k = 0; k < w->p.reactors; k++) {
-			link.latency_ns = 27000 + 2300 * (i * w->p.reactors + k);
-			ddio_sim_set_link(w->node[i].env[k], &link);
-			ddio_sim_set_offload(w->node[i].env[k], 40000);
-		}
-}
-
 static void begin(struct cp_world *w)
 {
 	memset(&run, 0, sizeof(run));
@@ -132,7 +113,7 @@ static void begin(struct cp_world *w)
 	/* One more, of no group, that looks. */
 	w->p.procs = PROCS + 1;
 	CU_ASSERT_EQUAL(cp_run(w, nothing, NULL), 0);
-	spread_out(w);
+	cp_spread_out(w, PROCS);
 }
 
 /* @all: also those that are still being written. */

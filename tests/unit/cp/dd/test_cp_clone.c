@@ -569,30 +569,12 @@ static void look(struct cp_proc *p)
 	CU_ASSERT_EQUAL(free_bytes(p), run.free);
 }
 
-static void spread_out(struct cp_world *w)
-{
-	struct ddio_sim_link link;
-	uint32_t i, k;
-
-	ddio_sim_link_default(&link);
-	for (i = 0; i < PROCS; i++) {
-		link.latency_ns = 20000 + 1700 * i;
-		ddio_sim_set_link(w->proc[i].env, &link);
-	}
-	for (i = 0; i < w->p.nodes; i++)
-		for (k = 0; k < w->p.reactors; k++) {
-			link.latency_ns = 27000 + 2300 * (i * w->p.reactors + k);
-			ddio_sim_set_link(w->node[i].env[k], &link);
-			ddio_sim_set_offload(w->node[i].env[k], 40000);
-		}
-}
-
 static void begin(struct cp_world *w)
 {
 	memset(&run, 0, sizeof(run));
 	cp_world_begin(w, &params);
 	CU_ASSERT_EQUAL(cp_run(w, prepare, NULL), 0);
-	spread_out(w);
+	cp_spread_out(w, PROCS);
 	w->proc[CLONER].fn = clone_once;
 	ddio_sim_spawn(w->proc[CLONER].env, cp_proc_main, &w->proc[CLONER]);
 }
