@@ -287,6 +287,12 @@ void ddio_conn_refuse(struct ddio_conn *c, uint32_t status, const char *text)
 	conn_post(c);
 }
 
+void ddio_conn_set_ops(struct ddio_conn *c, const struct ddio_conn_ops *ops, void *ctx)
+{
+	c->ops = ops;
+	c->ctx = ctx;
+}
+
 void ddio_conn_detach(struct ddio_conn *c)
 {
 	struct conn_frame *f;

@@ -142,6 +142,8 @@ int ddio_conn_welcome(struct ddio_conn *conn, const struct ddio_msg_welcome *wel
 /* Sends REFUSE and ends in closed(). */
 void ddio_conn_refuse(struct ddio_conn *conn, uint32_t status, const char *text);
 
+/* Gives the connection another user on the same reactor, also inside a callback: what has been read and not told goes to that one. */
+void ddio_conn_set_ops(struct ddio_conn *conn, const struct ddio_conn_ops *ops, void *ctx);
 /* Hand a connection over to another reactor, between hello() and ddio_conn_welcome(). */
 void ddio_conn_detach(struct ddio_conn *conn);
 int ddio_conn_attach(struct ddio_env *env, struct ddio_conn *conn, const struct ddio_conn_ops *ops,

@@ -140,7 +140,42 @@ static void test_handover_threads(void)
 		ddio_real_free(t.env[i]);
 }
 
+/* Within a reactor: a connection that is open gets another user, in the middle of what was read at once. */
+static int pass_on(struct side *s, const struct ddio_msg *msg, const void *payload)
+{
+	(void)msg;
+	(void)payload;
+	ddio_conn_set_ops(s->conn, &side_ops, s->arg);
+	return 0;
+}
+
+static void test_other_user(void)
+{
+	struct side other = { 0 };
+	struct conn_pair p;
+	int i;
+
+	pair_open(&p, NULL);
+	other.pair = &p;
+	other.env = p.iop.env;
+	other.conn = p.iop.conn;
+	p.iop.arg = &other;
+	p.iop.on_message = pass_on;
+	for (i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(send_ping(&p.cp, i), 0);
+	ddio_sim_run_for(p.world, SECOND);
+	CU_ASSERT_EQUAL(p.iop.messages, 1);
+	CU_ASSERT_EQUAL(other.messages, 2);
+	CU_ASSERT_EQUAL(other.last_tag, 2);
+	side_close(&p.cp);
+	ddio_sim_run_for(p.world, SECOND);
+	CU_ASSERT_EQUAL(other.closes, 1);
+	CU_ASSERT_EQUAL(p.iop.closes, 0);
+	pair_end(&p);
+}
+
 static const struct ut_case handover_cases[] = {
+	{ "to another user", test_other_user },
 	{ "between reactors", test_handover },
 	{ "between threads", test_handover_threads },
 	{ NULL, NULL },
