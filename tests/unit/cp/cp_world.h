@@ -10,6 +10,7 @@
 #include <ddio/ddio.h>
 #include "cp/cp.h"
 #include "cp/coll/op.h"
+#include "cp/group/group.h"
 #include "env/disk/engine.h"
 #include "iop/iop.h"
 #include "iop/server/reactor.h"
@@ -53,6 +54,7 @@ struct cp_params {
 	const char *disk_size;
 	uint64_t timeout_ms;
 	bool keyed;
+	bool deep;			/* groups have binomial trees, however small they are */
 	bool lasts;			/* the disks keep their data when their node ends */
 	const char *engine;		/* of the disks, else mem */
 	const char *cluster;		/* lines of the cluster's section */
@@ -200,6 +202,8 @@ static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void
 			if (ddio_session_new_env(p->env, w->conf, &w->key, &p->session))
 				abort();
 			p->session->vouch = w->p.user;
+			if (w->p.deep)
+				p->session->groups->flat_most = 0;
 			if (cp_local) {
 				p->session->transfers->share_min = 1;
 				p->session->transfers->ask_alone = 1;

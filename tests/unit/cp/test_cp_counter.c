@@ -433,7 +433,9 @@ static void silence_on_the_way(void)
 	for (i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
 		struct end end = { .rank = way[i], .silent = true, .byte = 1 };
 
-		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS, .timeout_ms = TIMEOUT_MS });
+		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS,
+							.deep = true,
+							.timeout_ms = TIMEOUT_MS });
 		CU_ASSERT_EQUAL(cp_run(&w, ask_from_below, &end), 0);
 		CU_ASSERT(end.returned[PROCS - 1] <= 3 * TIMEOUT_MS * CP_MS);
 		cp_world_end(&w);
@@ -517,7 +519,8 @@ static void every_sin(void)
 	enum counter_sin sin;
 
 	for (sin = 0; sin < SINS; sin++) {
-		cp_world_begin(&w, &(struct cp_params){ .procs = 4, .timeout_ms = TIMEOUT_MS });
+		cp_world_begin(&w, &(struct cp_params){
+					   .procs = 4, .deep = true, .timeout_ms = TIMEOUT_MS });
 		CU_ASSERT_EQUAL(cp_run(&w, sin_once, &sin), 0);
 		cp_world_end(&w);
 	}

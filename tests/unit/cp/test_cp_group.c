@@ -532,36 +532,45 @@ static void late_ones_hear_too(void)
 }
 
 /* Rank 0 falls silent somewhere on the way to the group; no member may wait for it for ever. */
+struct silent {
+	uint32_t rank;
+	uint64_t at;
+};
+
 static void form_silent(struct cp_proc *p)
 {
+	const struct silent *s = p->w->arg;
 	struct ddio_sim_link link;
 	struct ddio_group *g = NULL;
 
-	if (!p->rank) {
+	if (p->rank == s->rank) {
 		ddio_sim_link_default(&link);
-		link.stall_after = *(uint64_t *)p->w->arg;
+		link.stall_after = s->at;
 		ddio_sim_set_link(p->env, &link);
 	}
 	cp_note(p, ddio_group_create(p->session, p->rank, p->w->p.procs, "127.0.0.1:9000", &g));
 	ddio_group_free(g);
 }
 
-static void rank_0_is_silent(void)
+static void one_is_silent(void)
 {
 	struct cp_params cp = { .procs = 3, .timeout_ms = 1000 };
+	struct silent s = { 0 };
 	struct cp_world w;
-	uint64_t at;
 
-	for (at = 1; at < 4000; at += at < 1200 ? 30 : 200) {
-		cp_world_begin(&w, &cp);
-		CU_ASSERT_EQUAL(cp_run(&w, form_silent, &at), 0);
-		CU_ASSERT(ddio_sim_elapsed(w.dw) < 10 * CP_SEC);
-		cp_world_end(&w);
-	}
+	for (; s.rank < 2; s.rank++)
+		for (s.at = 1; s.at < 4000; s.at += s.at < 1200 ? 30 : 200) {
+			cp_world_begin(&w, &cp);
+			CU_ASSERT_EQUAL(cp_run(&w, form_silent, &s), 0);
+			CU_ASSERT(ddio_sim_elapsed(w.dw) < 10 * CP_SEC);
+			/* Who did come hears the same: that all are there, or that somebody is not. */
+			CU_ASSERT(!s.rank || !w.proc[2].ret == !w.proc[0].ret);
+			cp_world_end(&w);
+		}
 }
 
 static const struct ut_case forming[] = {
-	{ "rank 0 is silent", rank_0_is_silent },
+	{ "one is silent", one_is_silent },
 	{ "at an address", at_an_address },
 	{ "rank zero last", rank_zero_last },
 	{ "by broadcast", by_broadcast },

@@ -218,7 +218,8 @@ static void run(void (*body)(struct cp_proc *p), void *arg)
 {
 	static struct cp_world w;
 
-	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS, .nodes = 2, .disks = 4 });
+	cp_world_begin(&w,
+		       &(struct cp_params){ .procs = PROCS, .deep = true, .nodes = 2, .disks = 4 });
 	CU_ASSERT_EQUAL(cp_run(&w, body, arg), 0);
 	cp_world_end(&w);
 }
@@ -252,7 +253,8 @@ static void test_many(void)
 
 	for (i = 0; i < (ut_rounds(30) < 30 ? 2 : 3); i++) {
 		cp_world_begin(&w,
-			       &(struct cp_params){ .procs = procs[i], .nodes = 1, .disks = 1 });
+			       &(struct cp_params){
+				       .procs = procs[i], .deep = true, .nodes = 1, .disks = 1 });
 		CU_ASSERT_EQUAL(cp_run(&w, many, NULL), 0);
 		cp_world_end(&w);
 	}

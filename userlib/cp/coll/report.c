@@ -44,7 +44,7 @@ static uint64_t tree_messages(const struct ddio_op *op)
 	uint64_t neighbours = g->rank ? 1 : 0;
 	unsigned int k;
 
-	for (k = 0; tree_child(g->rank, g->size, k) != UINT32_MAX; k++)
+	for (k = 0; group_child(g, k) != UINT32_MAX; k++)
 		neighbours++;
 	return 2 * neighbours * op->steps;
 }

@@ -37,6 +37,13 @@ uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[NEAR_MAX])
 	return n;
 }
 
+uint32_t addrs_stay(uint32_t rank, uint32_t near[NEAR_MAX])
+{
+	near[0] = 0;
+	near[1] = rank;
+	return 2;
+}
+
 static int room_for(struct addrs *a, size_t len)
 {
 	uint32_t cap = a->cap ? a->cap + a->cap / 2 : 4;

@@ -33,6 +33,9 @@ struct addrs {
 /* Fills in the ranks that member @rank has to reach, ascending.  Returns their number. */
 uint32_t addrs_near(uint32_t rank, uint32_t size, uint32_t near[NEAR_MAX]);
 
+/* The same in a flat tree, which its own rank says: rank 0, and that. */
+uint32_t addrs_stay(uint32_t rank, uint32_t near[NEAR_MAX]);
+
 /* Appends; @rank is above all that are there.  Return: 0 or -ENOMEM. */
 int addrs_add(struct addrs *addrs, uint32_t rank, const char *addr);
 /* Returns the address of @rank, or NULL if it is not known. */

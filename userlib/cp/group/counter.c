@@ -192,12 +192,12 @@ static void counter_pass(struct ddio_group *group, uint32_t to, uint16_t opcode,
 static int counter_up(struct ddio_group *group, struct counters *cs, uint32_t from,
 		      struct ddio_msg_counter *msg)
 {
-	if (msg->rank >= group->size || !tree_holds(from, msg->rank) || msg->status)
+	if (msg->rank >= group->size || !group_holds(group, from, msg->rank) || msg->status)
 		return -EPROTO;
 	if (group->rank) {
 		cs->passed++;
 		session_watch(group->session);
-		counter_pass(group, tree_parent(group->rank), DDIO_OP_COUNTER_IN, msg);
+		counter_pass(group, group_parent(group, group->rank), DDIO_OP_COUNTER_IN, msg);
 		return 0;
 	}
 	if (msg->number != cs->served[msg->rank] + 1)
@@ -214,10 +214,10 @@ static int counter_down(struct ddio_group *group, struct counters *cs, struct dd
 {
 	if (msg->rank == group->rank)
 		return counter_answer(cs, msg);
-	if (msg->rank >= group->size || !tree_holds(group->rank, msg->rank) || !cs->passed)
+	if (msg->rank >= group->size || !group_holds(group, group->rank, msg->rank) || !cs->passed)
 		return -EPROTO;
 	cs->passed--;
-	counter_pass(group, tree_towards(group->rank, msg->rank), DDIO_OP_COUNTER_OUT, msg);
+	counter_pass(group, group_towards(group, msg->rank), DDIO_OP_COUNTER_OUT, msg);
 	return 0;
 }
 
@@ -240,7 +240,7 @@ static int counter_in_message(struct link *link, const void *payload, size_t len
 	struct ddio_msg_counter msg;
 	struct counters *cs = counter_get(link, payload, len, &msg);
 
-	if (!cs || !from || tree_parent(from) != group->rank)
+	if (!cs || !from || group_parent(group, from) != group->rank)
 		return -EPROTO;
 	return group->broken.status ? 0 : counter_up(group, cs, from, &msg);
 }
@@ -251,7 +251,7 @@ static int counter_out_message(struct link *link, const void *payload, size_t le
 	struct ddio_msg_counter msg;
 	struct counters *cs = counter_get(link, payload, len, &msg);
 
-	if (!cs || !group->rank || tree_parent(group->rank) != link->peer->rank)
+	if (!cs || !group->rank || group_parent(group, group->rank) != link->peer->rank)
 		return -EPROTO;
 	return group->broken.status ? 0 : counter_down(group, cs, &msg);
 }
@@ -320,7 +320,7 @@ static void counter_run(struct session_call *call)
 	cc->msg.number = ++cs->asked;
 	ddio_list_add(&cc->link, &cs->waiting);
 	session_watch(group->session);
-	counter_pass(group, tree_parent(group->rank), DDIO_OP_COUNTER_IN, &cc->msg);
+	counter_pass(group, group_parent(group, group->rank), DDIO_OP_COUNTER_IN, &cc->msg);
 }
 
 static int counter_ask(struct ddio_group_counter *counter, uint32_t action, int64_t operand,

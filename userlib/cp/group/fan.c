@@ -29,7 +29,7 @@ static bool fan_heard_all(const struct fan *fan)
 	const struct ddio_group *g = fan->group;
 	unsigned int k;
 
-	for (k = 0; tree_child(g->rank, g->size, k) != UINT32_MAX; k++)
+	for (k = 0; group_child(g, k) != UINT32_MAX; k++)
 		if (!(fan->arrived & 1u << k))
 			return false;
 	return true;
@@ -316,8 +316,8 @@ static void link_past_free(void *state)
 /* The parent may not have taken what this member contributed. */
 static void fan_forget(const struct ddio_group *g)
 {
-	struct link *link = g->rank ? peer_neighbour((struct ddio_group *)g, tree_parent(g->rank))
-				    : NULL;
+	struct link *link =
+		g->rank ? peer_neighbour((struct ddio_group *)g, group_parent(g, g->rank)) : NULL;
 	struct ddio_past *past = link ? *link_state(link, &fan_group_user) : NULL;
 
 	if (past)
@@ -327,7 +327,7 @@ static void fan_forget(const struct ddio_group *g)
 /* Sends a contribution; there is a byte of room in front of its data.  Descriptions are mostly those of an earlier step. */
 static int fan_send_data(const struct fan *fan, struct ddio_msg_fan *msg)
 {
-	uint32_t parent = tree_parent(fan->group->rank);
+	uint32_t parent = group_parent(fan->group, fan->group->rank);
 	struct link *link = peer_neighbour(fan->group, parent);
 	struct ddio_past *past = NULL;
 	struct ddio_past_code code;
@@ -375,7 +375,7 @@ static int fan_send_gathered(struct fan *fan, struct ddio_msg_fan *msg)
 		memcpy(head + n + 4, fan->compare, fan->compare_len);
 	fan->gather = NULL;
 	fan->gather_len = fan->gather_cap = 0;
-	return peer_send_owned(g, tree_parent(g->rank), DDIO_OP_FAN_IN, head,
+	return peer_send_owned(g, group_parent(g, g->rank), DDIO_OP_FAN_IN, head,
 			       (size_t)n + 4 + fan->compare_len, gather, gather, len);
 }
 
@@ -412,7 +412,7 @@ static void fan_send_up(struct fan *fan)
 	fan->state = FAN_SENT;
 	err = fan_gathered_large(fan) ? fan_send_gathered(fan, &msg) : fan_send_copied(fan, &msg);
 	if (err)
-		group_lost(g, tree_parent(g->rank), strerror(-err));
+		group_lost(g, group_parent(g, g->rank), strerror(-err));
 }
 
 static void fan_decide(struct fan *fan)
@@ -449,10 +449,10 @@ static void fan_tell_children(const struct fan *fan, struct ddio_msg_fan *msg)
 	uint32_t child;
 	void *data;
 
-	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
+	for (k = 0; (child = group_child(g, k)) != UINT32_MAX; k++) {
 		part = *msg;
 		data = slice && msg->len ? slice(msg->data, msg->len, child,
-						 child + ((uint64_t)1 << k), &part.len)
+						 group_child_end(g, child, k), &part.len)
 					 : NULL;
 		if (data) {
 			part.data = data;
@@ -540,7 +540,7 @@ static int fan_child(const struct ddio_group *g, uint32_t rank)
 	unsigned int k;
 	uint32_t child;
 
-	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++)
+	for (k = 0; (child = group_child(g, k)) != UINT32_MAX; k++)
 		if (child == rank)
 			return (int)k;
 	return -1;
@@ -591,7 +591,7 @@ static int fan_down(struct ddio_group *group, const struct ddio_msg_fan *msg)
 	struct fan *fan;
 	struct error error;
 
-	if (!group->rank || msg->rank != tree_parent(group->rank))
+	if (!group->rank || msg->rank != group_parent(group, group->rank))
 		return -EPROTO;
 	if (msg->kind == FAN_KIND_WARN) {
 		warn_take(group, msg);

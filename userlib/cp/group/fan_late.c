@@ -33,7 +33,7 @@ static void late_send(struct fan *fan, uint32_t n)
 	bytes_put32(data + 4, n);
 	for (i = 0; i < named; i++)
 		bytes_put32(data + 8 + 4 * i, fan->missing[i]);
-	fan_send(g, tree_parent(g->rank), DDIO_OP_FAN_IN, &msg);
+	fan_send(g, group_parent(g, g->rank), DDIO_OP_FAN_IN, &msg);
 }
 
 static int rank_cmp(const void *a, const void *b)
@@ -63,7 +63,7 @@ void fan_late_report(struct fan *fan)
 	fan_release(fan, &error, NULL, 0);
 }
 
-/* Asks the children not heard from; one that cannot be asked is missing.  Returns their number. */
+/* Asks the children not heard from; one that cannot be asked is missing.  Returns how deep the tree below is. */
 static unsigned int late_ask(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
@@ -71,7 +71,7 @@ static unsigned int late_ask(struct fan *fan)
 	unsigned int k;
 	uint32_t child;
 
-	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
+	for (k = 0; (child = group_child(g, k)) != UINT32_MAX; k++) {
 		if (fan->arrived & 1u << k)
 			continue;
 		/* The loss of a neighbour breaks a patient group, whatever it is doing. */
@@ -80,7 +80,7 @@ static unsigned int late_ask(struct fan *fan)
 			fan->arrived |= 1u << k;
 		}
 	}
-	return k;
+	return g->flat && k ? 1 : k;
 }
 
 bool fan_patient(const struct ddio_group *group, uint64_t seq)
@@ -126,7 +126,7 @@ static void late_give_up(struct fan *fan)
 	unsigned int k;
 	uint32_t child;
 
-	for (k = 0; (child = tree_child(g->rank, g->size, k)) != UINT32_MAX; k++) {
+	for (k = 0; (child = group_child(g, k)) != UINT32_MAX; k++) {
 		if (fan->arrived & 1u << k)
 			continue;
 		late_add(fan, child);
@@ -252,12 +252,12 @@ static int warn_send(struct ddio_group *group, uint64_t number, uint32_t to, uin
 /* Who cannot be told is lost, and finds that out by itself. */
 void warn_neighbours(struct ddio_group *group, uint64_t number, uint32_t but)
 {
-	uint32_t parent = tree_parent(group->rank), child;
+	uint32_t parent = group_parent(group, group->rank), child;
 	unsigned int k;
 
 	if (group->rank && parent != but)
 		warn_send(group, number, parent, DDIO_OP_FAN_IN);
-	for (k = 0; (child = tree_child(group->rank, group->size, k)) != UINT32_MAX; k++)
+	for (k = 0; (child = group_child(group, k)) != UINT32_MAX; k++)
 		if (child != but)
 			warn_send(group, number, child, DDIO_OP_FAN_OUT);
 }

@@ -42,18 +42,23 @@ void form_begin(struct form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t
 	error_clear(&form->error);
 	err = group_new(form->session, id, rank, size, addrs, &form->group);
 	if (err) {
+		if (form->conn)
+			ddio_conn_close(form->conn, false);
 		form->group = NULL;
 		error_set(&form->error, err, "out of memory");
 		form_end(form);
 		return;
 	}
+	form->group->flat = form->flat;
 	strangers_admit(form->session, form->group);
-	if (peers_connect(form->group, &form->error)) {
+	if (form->conn)
+		peer_keep(form->group, form->conn);
+	else if (peers_connect(form->group, &form->error)) {
 		form_end(form);
 		return;
 	}
 	form->group->on_ready = form_ready;
 	form->group->ready_arg = form;
-	if (!rank)
+	if (!rank || form->conn)
 		group_ready(form->group);
 }

@@ -7,11 +7,14 @@
 
 /**
  * struct form - connects a group and has every member confirm it
+ * @flat: the group's tree is; @conn: not at rank 0: the connection with it, which is taken over
  * @group: result; NULL if @error is set
  * @done: called once, maybe inside
  */
 struct form {
 	struct ddio_session *session;
+	bool flat;
+	struct ddio_conn *conn;
 	struct ddio_group *group;
 	struct error error;
 	void (*done)(struct form *form);

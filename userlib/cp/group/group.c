@@ -176,8 +176,9 @@ static void tell_neighbours(struct ddio_group *group)
 	if (len < 0)
 		return;
 	if (group->rank)
-		peer_send(group, tree_parent(group->rank), DDIO_OP_GROUP_ABORT, buf, (size_t)len);
-	for (k = 0; (other = tree_child(group->rank, group->size, k)) != UINT32_MAX; k++)
+		peer_send(group, group_parent(group, group->rank), DDIO_OP_GROUP_ABORT, buf,
+			  (size_t)len);
+	for (k = 0; (other = group_child(group, k)) != UINT32_MAX; k++)
 		peer_send(group, other, DDIO_OP_GROUP_ABORT, buf, (size_t)len);
 }
 
@@ -286,6 +287,7 @@ int groups_init(struct ddio_session *session, const struct group_user *const *us
 	if (!groups)
 		return -ENOMEM;
 	groups->users = users;
+	groups->flat_most = FLAT_MOST;
 	ddio_list_init(&groups->ports);
 	ddio_list_init(&groups->strangers);
 	session->groups = groups;

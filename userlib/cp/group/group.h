@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Groups: processes that make collective requests together.  The members form
- * a binomial tree: the parent of a rank is the rank without its lowest bit.
+ * a binomial tree: the parent of a rank is the rank without its lowest bit; or, up to FLAT_MOST of
+ * them, a flat one, in which rank 0 is the parent of all, by the connections by which they came.
  * Each has a connection with its parent and its children; others are made when
  * the two-phase method needs them.
  *
@@ -23,6 +24,9 @@ struct link_handler;
 struct ddio_muster;
 struct peer;
 struct step_kind;
+
+/* Of so many members at most the tree is flat. */
+#define FLAT_MOST 16u
 
 /* At most so many users of groups. */
 enum { GROUP_USERS = 11 };
@@ -60,6 +64,7 @@ struct group_user {
 /**
  * struct groups - the groups of a session
  * @group: by handle; a NULL is a free handle
+ * @flat_most: groups of so many members at most have a flat tree, if rank 0 has this
  * @users: NULL at the end
  * @ports: where other members of groups connect, the first made with the first group
  * @strangers: connections made there whose group is not known yet
@@ -68,7 +73,7 @@ struct group_user {
  */
 struct groups {
 	struct ddio_group **group;
-	uint32_t n;
+	uint32_t n, flat_most;
 	const struct group_user *const *users;
 	struct ddio_list ports;
 	struct ddio_list strangers;
@@ -92,6 +97,7 @@ struct turn {
  * @handle: this process's own number for it, index in the session's groups
  * @addrs: of rank 0 and the neighbours in the tree; all members' at rank 0, and wherever
  *	members exchange data
+ * @flat: rank 0 is the parent of all others
  * @told_all: rank 0: the members know all addresses
  * @peers: struct peer.node, by rank: the members with whom there ever was a connection
  * @broken: why the group can do nothing any more; rank @blame is to blame.  Once @lost is set, for other threads too
@@ -113,7 +119,7 @@ struct ddio_group {
 	uint32_t rank, size;
 	uint32_t handle;
 	struct addrs addrs;
-	bool told_all;
+	bool flat, told_all;
 	struct ddio_hash peers;
 	bool closed;
 	struct error broken;
@@ -156,6 +162,46 @@ static inline uint32_t group_user_index(const struct ddio_group *group,
 static inline void **group_state(struct ddio_group *group, const struct group_user *user)
 {
 	return &group->user[group_user_index(group, user)];
+}
+
+/*
+ * The tree of the group's ranks: where it is flat, rank 0 is the parent of all.
+ */
+static inline uint32_t group_parent(const struct ddio_group *group, uint32_t rank)
+{
+	return group->flat ? 0 : tree_parent(rank);
+}
+
+/* Returns this member's child number @k, or UINT32_MAX if there is none. */
+static inline uint32_t group_child(const struct ddio_group *group, unsigned int k)
+{
+	if (!group->flat)
+		return tree_child(group->rank, group->size, k);
+	return group->rank || k + 1 >= group->size ? UINT32_MAX : k + 1;
+}
+
+/* Returns the rank behind the last one below this member's child number @k, or that one's own. */
+static inline uint64_t group_child_end(const struct ddio_group *group, uint32_t child,
+				       unsigned int k)
+{
+	return group->flat ? child + 1 : child + ((uint64_t)1 << k);
+}
+
+/* Returns true if @rank is below @top in the tree, or @top itself. */
+static inline bool group_holds(const struct ddio_group *group, uint32_t top, uint32_t rank)
+{
+	return group->flat ? !top || rank == top : tree_holds(top, rank);
+}
+
+/* Returns this member's child on the way down to @rank, which is below it. */
+static inline uint32_t group_towards(const struct ddio_group *group, uint32_t rank)
+{
+	return group->flat ? rank : tree_towards(group->rank, rank);
+}
+
+static inline bool group_neighbours(const struct ddio_group *group, uint32_t rank)
+{
+	return group->flat ? !group->rank != !rank : tree_neighbours(group->rank, rank);
 }
 
 extern const struct group_user group_own_user;

@@ -7,8 +7,9 @@
 #include "cp/group/meeting.h"
 
 /* Guests have what they came for and should leave; their timers see to it. */
-static void meeting_dismiss(struct ddio_session *s)
+static void meeting_dismiss(const struct group_meeting *m)
 {
+	struct ddio_session *s = m->session;
 	struct stranger *st;
 
 	ddio_list_for_each_entry(st, &s->groups->strangers, link) {
@@ -16,6 +17,8 @@ static void meeting_dismiss(struct ddio_session *s)
 			continue;
 		st->guest = false;
 		st->greeted = false;
+		st->stays = m->flat && !m->error.status && st->rank;
+		memcpy(st->hello.group, m->id, sizeof(st->hello.group));
 		ddio_timer_arm(s->env, &st->timer, ddio_env_now(s->env) + s->timeout_ns);
 	}
 }
@@ -24,7 +27,7 @@ static void meeting_end(struct group_meeting *m)
 {
 	m->over = true;
 	ddio_timer_cancel(m->session->env, &m->timer);
-	meeting_dismiss(m->session);
+	meeting_dismiss(m);
 	if (m->done)
 		m->done(m);
 }
@@ -51,6 +54,9 @@ static void meeting_late(void *arg)
 	uint32_t r, named = 0;
 	int at;
 
+	/* They wait for this process's own call. */
+	if (m->arrived == m->size)
+		return;
 	at = snprintf(text, sizeof(text),
 		      "of the %u members of the group, these ranks did not come:", m->size);
 	for (r = 0; r < m->size && named < 16; r++)
@@ -73,7 +79,7 @@ static int send_near(struct group_meeting *m, struct stranger *guest)
 	ssize_t len;
 
 	memcpy(table.group, m->id, sizeof(table.group));
-	table.n = addrs_near(guest->rank, m->size, near);
+	table.n = m->flat ? addrs_stay(guest->rank, near) : addrs_near(guest->rank, m->size, near);
 	table.entry = entry;
 	for (i = 0; i < table.n; i++) {
 		entry[i].rank = near[i];
@@ -84,11 +90,22 @@ static int send_near(struct group_meeting *m, struct stranger *guest)
 		       : ddio_conn_send(guest->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
 }
 
+static bool may_be_flat(const struct group_meeting *m)
+{
+	const struct stranger *st;
+
+	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
+		if (st->guest && st->rank && !(ddio_conn_features(st->conn) & DDIO_FEATURE_FLAT))
+			return false;
+	return m->size <= m->session->groups->flat_most;
+}
+
 /* A guest that is not reached finds out when its connection ends. */
 static void meeting_send_tables(struct group_meeting *m)
 {
 	struct stranger *st;
 
+	m->flat = may_be_flat(m);
 	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
 		if (st->guest && st->rank)
 			send_near(m, st);
@@ -130,7 +147,8 @@ int meeting_arrive(struct group_meeting *m, struct stranger *guest, const struct
 	guest->rank = join.rank;
 	memcpy(m->addr[join.rank], join.addr, sizeof(join.addr));
 	addr_settle(m->addr[join.rank], ddio_conn_peer(guest->conn));
-	if (++m->arrived == m->size)
+	/* What comes by the connections that stay is for the group, which is made then. */
+	if (++m->arrived == m->size && m->done)
 		meeting_send_tables(m);
 	return 0;
 }
@@ -179,8 +197,13 @@ no_memory:
 
 void meeting_wait(struct group_meeting *m, void (*done)(struct group_meeting *meeting), void *arg)
 {
+	struct ddio_env *env = m->session->env;
+
 	m->done = done;
 	m->arg = arg;
+	/* It has passed while all were here, and some may have left. */
+	if (!m->over && !ddio_timer_armed(&m->timer))
+		ddio_timer_arm(env, &m->timer, ddio_env_now(env) + m->session->timeout_ns);
 	if (!m->over && m->arrived == m->size)
 		meeting_send_tables(m);
 	else if (m->over)

@@ -8,7 +8,8 @@
 /**
  * struct stranger - an accepted connection whose group is not known yet
  * @greeted: its HELLO, @hello, has come, and it waits for its group
- * @guest: it takes part in the session's meeting
+ * @guest: it takes part in the session's meeting; after that, @hello names the group
+ * @stays: its table says to keep this connection as the one with its parent
  * @rank: the guest's, once it has given its address; else 0
  */
 struct stranger {
@@ -16,7 +17,7 @@ struct stranger {
 	struct ddio_session *session;
 	struct ddio_conn *conn;
 	struct ddio_timer timer;
-	bool greeted, guest;
+	bool greeted, guest, stays;
 	struct ddio_msg_hello hello;
 	uint32_t rank;
 };
@@ -24,6 +25,7 @@ struct stranger {
 /**
  * struct group_meeting - at rank 0: the members of a group that is being formed
  * @id: of the group; with @by_addr the others do not know it yet
+ * @flat: the group's tree will be
  * @addr: of each rank; an empty one has not arrived
  * @timer: bound on all of it
  * @done: all have arrived and were sent their table, or @error says why not
@@ -31,7 +33,7 @@ struct stranger {
 struct group_meeting {
 	struct ddio_session *session;
 	uint8_t id[DDIO_GROUP_ID_LEN];
-	bool by_addr;
+	bool by_addr, flat;
 	uint32_t size, arrived;
 	char (*addr)[DDIO_MAX_ADDR];
 	struct ddio_timer timer;

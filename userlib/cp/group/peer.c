@@ -110,7 +110,7 @@ static bool peer_needed(struct ddio_group *group, uint32_t rank)
 	for (u = group_users(group); *u; u++)
 		if ((*u)->needs && (*u)->needs(group, rank))
 			return true;
-	return tree_neighbours(group->rank, rank);
+	return group_neighbours(group, rank);
 }
 
 static void link_closed(void *ctx, int err, const char *why)
@@ -184,7 +184,7 @@ static int link_connect(struct ddio_group *group, uint32_t rank)
 
 int peers_connect(struct ddio_group *group, struct error *error)
 {
-	uint32_t parent = tree_parent(group->rank);
+	uint32_t parent = group_parent(group, group->rank);
 	int err;
 
 	if (!group->rank)
@@ -196,7 +196,14 @@ int peers_connect(struct ddio_group *group, struct error *error)
 	return err;
 }
 
-bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
+static void link_take(struct link *link, struct ddio_conn *conn)
+{
+	ddio_conn_set_ops(conn, &link_ops, link);
+	link->conn = conn;
+	link->ready = true;
+}
+
+bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn, bool to_welcome)
 {
 	struct ddio_msg_welcome welcome = { .node = group->rank };
 	struct peer *peer;
@@ -208,19 +215,24 @@ bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn)
 	if (!peer || peer->in.conn)
 		return false;
 	link = &peer->in;
-	/* Detached and attached to this same reactor in order to change its operations. */
-	ddio_conn_detach(conn);
-	if (ddio_conn_attach(group->session->env, conn, &link_ops, link)) {
-		ddio_conn_close(conn, false);
-		return true;
-	}
-	link->conn = conn;
-	link->ready = true;
-	if (ddio_conn_welcome(conn, &welcome)) {
+	link_take(link, conn);
+	if (to_welcome && ddio_conn_welcome(conn, &welcome)) {
 		link_drop(link);
 		peer_lost(group, rank, "out of memory");
 	}
 	return true;
+}
+
+void peer_keep(struct ddio_group *group, struct ddio_conn *conn)
+{
+	struct peer *peer = peer_get(group, 0);
+
+	if (peer) {
+		link_take(&peer->out, conn);
+		return;
+	}
+	ddio_conn_close(conn, false);
+	peer_lost(group, 0, "out of memory");
 }
 
 void peers_close(struct ddio_group *group)
@@ -320,7 +332,7 @@ struct link *peer_neighbour(struct ddio_group *group, uint32_t rank)
 	if (!peer)
 		return NULL;
 	/* In the tree the child always connects to the parent. */
-	link = rank && tree_parent(rank) == group->rank ? &peer->in : &peer->out;
+	link = rank && group_parent(group, rank) == group->rank ? &peer->in : &peer->out;
 	return link->conn && link->ready ? link : NULL;
 }
 

@@ -78,7 +78,9 @@ int peer_send(struct ddio_group *group, uint32_t rank, uint16_t opcode, const vo
  */
 int peer_send_owned(struct ddio_group *group, uint32_t rank, uint16_t opcode, const void *fixed,
 		    size_t fixed_len, void *owned, const void *data, size_t len);
-/* Takes over the connection of a member; false if it is no peer, and the connection the caller's. */
-bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn);
+/* Takes over the connection of a member, which is to be welcomed unless it has been; false if it is no peer, and the connection the caller's. */
+bool peer_adopt(struct ddio_group *group, uint32_t rank, struct ddio_conn *conn, bool to_welcome);
+/* Takes over this member's own connection with rank 0, which is open. */
+void peer_keep(struct ddio_group *group, struct ddio_conn *conn);
 
 #endif /* DDIO_CP_PEER_H */

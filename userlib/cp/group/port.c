@@ -73,7 +73,7 @@ static bool stranger_admit(struct stranger *st)
 	struct ddio_msg_welcome welcome = { 0 };
 	struct ddio_conn *conn = st->conn;
 
-	if (group && peer_adopt(group, st->hello.rank, conn)) {
+	if (group && peer_adopt(group, st->hello.rank, conn, true)) {
 		stranger_free(st);
 		return true;
 	}
@@ -137,10 +137,14 @@ void strangers_admit(struct ddio_session *session, struct ddio_group *group)
 {
 	struct stranger *st, *tmp;
 
-	ddio_list_for_each_entry_safe(st, tmp, &session->groups->strangers, link)
-		if (st->greeted && !st->guest &&
-		    !memcmp(st->hello.group, group->id, DDIO_GROUP_ID_LEN))
+	ddio_list_for_each_entry_safe(st, tmp, &session->groups->strangers, link) {
+		if (memcmp(st->hello.group, group->id, DDIO_GROUP_ID_LEN))
+			continue;
+		if (st->stays && peer_adopt(group, st->rank, st->conn, false))
+			stranger_free(st);
+		else if (st->greeted && !st->guest)
 			stranger_admit(st);
+	}
 }
 
 /*

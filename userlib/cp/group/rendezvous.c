@@ -132,9 +132,17 @@ static int guest_addrs(struct create_call *cc, struct ddio_msg_group_table *tabl
 			addr_settle(table->entry[i].addr, cc->target);
 		err = addrs_add(addrs, table->entry[i].rank, table->entry[i].addr);
 	}
-	if (!err && !addrs_suffice(addrs, cc->rank, cc->size))
+	if (!err && !cc->form.flat && !addrs_suffice(addrs, cc->rank, cc->size))
 		err = -EPROTO;
 	return err;
+}
+
+/* The connection becomes the one with the parent. */
+static void guest_stay(struct create_call *cc)
+{
+	ddio_timer_cancel(cc->call.session->env, &cc->retry);
+	cc->form.conn = cc->conn;
+	cc->conn = NULL;
 }
 
 static int guest_table(struct create_call *cc, const void *payload, size_t len)
@@ -145,13 +153,19 @@ static int guest_table(struct create_call *cc, const void *payload, size_t len)
 
 	if (err)
 		return err;
+	/* Who is told its own address stays: in a binomial tree nobody is. */
+	cc->form.flat = ddio_conn_features(cc->conn) & DDIO_FEATURE_FLAT && table.n == 2 &&
+			!table.entry[0].rank && table.entry[1].rank == cc->rank;
 	err = guest_addrs(cc, &table, &addrs);
 	free(table.entry);
 	if (err) {
 		addrs_free(&addrs);
 		return err;
 	}
-	guest_drop(cc);
+	if (cc->form.flat)
+		guest_stay(cc);
+	else
+		guest_drop(cc);
 	create_form(cc, table.group, &addrs);
 	return 0;
 }
@@ -258,6 +272,7 @@ static void host_met(struct group_meeting *m)
 
 	cc->error = m->error;
 	memcpy(id, m->id, sizeof(id));
+	cc->form.flat = m->flat;
 	for (r = 0; r < m->size && !cc->error.status && !err; r++)
 		err = addrs_add(&addrs, r, m->addr[r]);
 	if (err)

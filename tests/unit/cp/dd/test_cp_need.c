@@ -134,6 +134,7 @@ static void where_something_is(void)
 	struct cp_world w;
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS,
+						.deep = true,
 						.nodes = NODES,
 						.disks = NODES,
 						.reactors = 1,
@@ -182,6 +183,7 @@ static void by_several(void)
 	struct cp_world w;
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS,
+						.deep = true,
 						.nodes = NODES,
 						.disks = NODES,
 						.reactors = 1,
@@ -336,6 +338,7 @@ static void of_an_earlier_release(void)
 		bool arg = nothing;
 
 		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS,
+							.deep = true,
 							.nodes = NODES,
 							.disks = NODES,
 							.block = BLOCK });
@@ -469,6 +472,7 @@ static void deaths_of(uint32_t victim, uint32_t ask_alone)
 	for (; d.failed; d.after += step, runs++) {
 		d.failed = 0;
 		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS,
+							.deep = true,
 							.nodes = NODES,
 							.disks = NODES,
 							.reactors = 1,

@@ -154,7 +154,9 @@ static void run(void (*body)(struct cp_proc *p), const struct cp_params *params)
 	cp_world_end(&w);
 }
 
-static const struct cp_params params = { .procs = PROCS, .nodes = 3, .disks = 6, .block = BLOCK };
+static const struct cp_params params = {
+	.procs = PROCS, .deep = true, .nodes = 3, .disks = 6, .block = BLOCK
+};
 
 static void test_moves(void)
 {
@@ -351,7 +353,8 @@ static void old_node(struct cp_proc *p)
 
 static void test_old_node(void)
 {
-	run(old_node, &(struct cp_params){ .procs = 4, .nodes = 2, .disks = 2, .block = BLOCK });
+	run(old_node, &(struct cp_params){
+			      .procs = 4, .deep = true, .nodes = 2, .disks = 2, .block = BLOCK });
 }
 
 /*
@@ -442,8 +445,11 @@ static struct spread_counts count(uint32_t procs, uint32_t pieces, bool spread)
 	struct spread_counts c = { .procs = procs, .pieces = pieces, .spread = spread };
 	static struct cp_world w;
 
-	cp_world_begin(&w, &(struct cp_params){
-				   .procs = procs, .nodes = NODES, .disks = NODES, .block = 8192 });
+	cp_world_begin(&w, &(struct cp_params){ .procs = procs,
+						.deep = true,
+						.nodes = NODES,
+						.disks = NODES,
+						.block = 8192 });
 	CU_ASSERT_EQUAL(cp_run(&w, counts, &c), 0);
 	cp_world_end(&w);
 	printf("# %u members, %u pieces each, %s: to rank 0 %llu bytes, from it to a node %llu, told to it %llu, by "
@@ -490,7 +496,8 @@ static void alike(struct cp_proc *p)
 
 static void test_alike(void)
 {
-	run(alike, &(struct cp_params){ .procs = 16, .nodes = 3, .disks = 6, .block = BLOCK });
+	run(alike, &(struct cp_params){
+			   .procs = 16, .deep = true, .nodes = 3, .disks = 6, .block = BLOCK });
 }
 
 static void test_counts(void)

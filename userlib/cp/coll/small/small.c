@@ -228,7 +228,7 @@ static void small_bad_verdict(struct ddio_op *op, struct error *error)
 {
 	error_status(error, DDIO_ST_PROTOCOL, "malformed verdict from rank 0");
 	if (op->group->rank)
-		group_lost(op->group, tree_parent(op->group->rank), error->text);
+		group_lost(op->group, group_parent(op->group, op->group->rank), error->text);
 }
 
 static void small_agreed(void *arg, const struct error *verdict, const void *data, size_t len)
