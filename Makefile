@@ -21,6 +21,7 @@
 #   make paper      the papers' measurements in virtual time, into build/paper/
 #   make deps       install what building and testing need (apt-get; root or sudo)
 #   make install    PREFIX=/usr/local, DESTDIR=
+#   make uninstall  removes what it installs; the same variables
 #   make modules    the kernel modules, for the running kernel (KDIR= another)
 #   make install-modules    into /lib/modules, with the udev rule
 #   make debs       libraries, tools, daemon and mount as Debian packages: build/debs/
@@ -151,7 +152,14 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(O)/ddio completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ddio
 
-.PHONY: wheel debs
+# Folders that are ddio's alone go, too.
+uninstall: all
+	$(Q)t=$$(mktemp -d) && $(MAKE) --no-print-directory -s install DESTDIR=$$t >/dev/null && \
+		(cd $$t && find . ! -type d -printf '%P\0') | (cd $(DESTDIR)/ && xargs -0 rm -f) && \
+		(cd $$t && find . -depth -type d -name '*ddio*' -printf '%P\0') | \
+		(cd $(DESTDIR)/ && xargs -0 rmdir --ignore-fail-on-non-empty); rm -rf $$t
+
+.PHONY: uninstall wheel debs
 wheel:
 	$(call say,WHEEL,$(O))
 	$(Q)rm -rf $(O)/wheel $(O)/ddio-*.whl; mkdir -p $(O); cp -r userlib/python $(O)/wheel

@@ -9,7 +9,11 @@
 #                                       tries the packages of folder NEW in a copy of that root, upgraded from those of OLD;
 #                                       without them, if this is that Debian, those that tools/debs.sh makes
 #                                       here, OLD with an older number.  77: no such root, or not root
-#   tests/packages.sh build SUITE FOLDER     makes packages of this commit in a copy of that root; needs the network, takes minutes
+#   tests/packages.sh build SUITE FOLDER [SCRIPT...]
+#                                       makes packages of this commit in a copy of that root, and runs scripts of its tests there
+#                                       with what was built, such as "tests/cluster/tls.sh"; needs the network, takes minutes
+#   tests/packages.sh run SUITE FOLDER SCRIPT...
+#                                       installs packages there, and runs scripts with them, such as "tests/perf/tls.sh 5 100M"
 #
 # Nothing but the copy, in a mount and a network name space of its own, is changed.  The cache is $DDIO_CACHE (~/.cache/ddio).
 # shellcheck disable=SC2016 # what stands in quotes is for another shell, dpkg-query or apt
@@ -20,16 +24,7 @@ cache=${DDIO_CACHE:-$HOME/.cache/ddio}/packages
 what=${1:-} suite=${2:-}
 base=$cache/$suite.tar
 
-die() {
-	echo "packages.sh: $*" >&2
-	exit 1
-}
-skip() {
-	echo "skipped: $*"
-	echo "0 passed, 0 failed, 1 skipped"
-	exit 77
-}
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
+. tests/packages_lib.sh
 # What the packages need of others, so that they are installed without a network.
 needs='liblmdb0 libinih1 fuse3 iproute2 util-linux python3-numpy procps systemd'
 # Since Debian 13 some libraries' packages have other names.
@@ -49,83 +44,6 @@ make_root() {
 		>"$cache/$suite.log" 2>&1 || die "packages: $(tail -n 1 "$cache/$suite.log")"
 	tar -C "$root" -cf "$base.new" . && mv "$base.new" "$base" && rm -rf --one-file-system "$root"
 }
-
-# unpack_root: a copy of the root, in memory
-unpack_root() {
-	mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mkdir /mnt/root && root=/mnt/root && tar -C "$root" -xf "$base" &&
-		mount -t proc proc "$root"/proc && mount --rbind /dev "$root"/dev && mount -t tmpfs tmpfs "$root"/run && ip link set lo up
-}
-
-passed=0 failed=0
-check() {
-	local what=$1
-	shift
-	if "$@" >/mnt/out 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAILED: $suite: $what: $*"
-		tail -n 15 /mnt/out
-	fi
-}
-
-# nets: three networks, io0 to io2, joined to this one, which is the client's
-nets() {
-	local i n
-	ip link add br0 type bridge && ip addr add 10.98.0.10/24 dev br0 && ip link set br0 up || return
-	for i in 0 1 2; do
-		unshare --net sleep infinity &
-		node[i]=$!
-		# It is there when its network is another one.
-		for ((n = 0; n < 200 && $(stat -Lc %i /proc/self/ns/net) == $(stat -Lc %i "/proc/${node[i]}/ns/net"); n++)); do sleep 0.05; done
-		ip link add "p$i" type veth peer name eth0 netns "${node[i]}" && ip link set "p$i" master br0 up &&
-			nsenter -t "${node[i]}" -n sh -c "ip addr add 10.98.0.$((i + 1))/24 dev eth0; ip link set eth0 up; ip link set lo up" || return
-	done
-}
-# on N COMMAND...: in the network of a node, as its daemon's user
-on() {
-	local i=$1
-	shift
-	nsenter -t "${node[i]}" -n chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-		setpriv --reuid ddio --regid ddio --groups "$(inside getent group disk | cut -d: -f3)" "$@"
-}
-configure() {
-	local i
-	mkdir -p "$root"/etc/ddio "$root"/srv/ddio
-	(umask 077 && head -c 32 /dev/urandom | base64 >"$root"/etc/ddio/key)
-	printf '[cluster]\nname = packages\nkey_file = /etc/ddio/key\nblock = 64K\n' >"$root"/etc/ddio/ddio.conf
-	for i in 0 1 2; do
-		printf '[node io%d]\naddress = 10.98.0.%d:7400\nmeta = /var/lib/ddio/io%d\ncache = 8M\n' $i $((i + 1)) $i
-	done >>"$root"/etc/ddio/ddio.conf
-	for i in 0 1 2; do
-		printf '[disk d%d]\nnode = io%d\nengine = aio\npath = /srv/ddio/d%d\nsize = 64M\n' $i $i $i
-	done >>"$root"/etc/ddio/ddio.conf
-	inside sh -c 'chown -R ddio:ddio /etc/ddio/key /srv/ddio && install -d -o ddio -g ddio /var/lib/ddio /run/ddio &&
-		for d in d0 d1 d2; do install -o ddio -g ddio /dev/null /srv/ddio/$d; done'
-}
-pid_file() { echo "/run/ddio/io$1.pid"; }
-start() { on "$1" ddiod --conf /etc/ddio/ddio.conf --node "io$1" --pid-file "$(pid_file "$1")"; }
-halt() {
-	local pid
-	pid=$(cat "$root$(pid_file "$1")") && kill "$pid" && timeout $((30 * DDIO_PATIENCE)) tail --pid="$pid" -f /dev/null
-}
-all() {
-	local i
-	for i in 0 1 2; do "$1" $i || return; done
-}
-# What there is, but for what dpkg keeps of itself and what is the cluster's.
-files() {
-	(cd "$root" && find . -xdev \( -path ./proc -o -path ./dev -o -path ./run -o -path ./tmp -o -path ./var/lib/dpkg -o -path ./var/log \
-		-o -path ./var/cache -o -path ./var/lib/ddio -o -path ./srv/ddio -o -path ./etc/ddio -o -path ./deb \
-		-o -path ./mnt -o -path ./etc/ld.so.cache \) -prune -o -print) | LC_ALL=C sort
-}
-put() { rm -rf "$root"/deb && mkdir "$root"/deb && cp "$1"/*.deb "$root"/deb/ && rm -f "$root"/deb/libddio-mpiio-*.deb; }
-dpkg_install() { inside sh -c 'dpkg -i /deb/*.deb'; }
-config_sum() { (cd "$root"/etc/ddio && md5sum -- *); }
-installed_version() { [ "$(inside dpkg-query -W -f '${Version}\n' ddio ddio-server ddio-fs libddio0 | sort -u)" = "$1" ]; }
-names() { inside dpkg-query -W -f '${Package}\n' '*ddio*' 2>/dev/null; }
-version_in() { dpkg-deb -f "$1"/libddio0_*.deb Version; }
-mount_it() { inside mount -t ddio io0:/ /mnt && inside grep -q ' /mnt fuse.ddio ' /proc/mounts; }
 
 try() {
 	local new=$1 old=$2
@@ -188,15 +106,29 @@ try() {
 
 # In the root: this commit, from git, so that nothing that was built here is taken.
 build() {
-	local out=$1
+	local out=$1 script rc=0
+	shift
 	unpack_root || die "no copy of the root"
-	mkdir "$root"/ddio && git archive HEAD | tar -x -C "$root"/ddio || die "no source"
-	cp /etc/resolv.conf "$root"/etc/
-	inside sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends make git dpkg-dev xz-utils && cd /ddio && tools/install-deps.sh build' \
-		>"$cache/build.log" 2>&1 || die "packages: $(tail -n 3 "$cache/build.log")"
-	inside sh -c "cd /ddio && make -s -j$(nproc) all mpiio && tools/debs.sh $(sed -n 's/^VERSION := //p' Makefile) /ddio/debs" \
-		>"$cache/build.log" 2>&1 || die "build: $(tail -n 3 "$cache/build.log")"
+	build_there HEAD all mpiio ${1:+helper-bins}
+	inside sh -c "cd /ddio && tools/debs.sh $(sed -n 's/^VERSION := //p' Makefile) /ddio/debs" >"$cache/build.log" 2>&1 ||
+		die "packages: $(tail -n 3 "$cache/build.log")"
 	mkdir -p "$out" && cp "$root"/ddio/debs/*.deb "$out/"
+	for script in "$@"; do
+		echo "$suite: $script"
+		inside sh -c "cd /ddio && BUILD=build $script" || rc=1
+	done
+	return $rc
+}
+
+run() {
+	local script rc=0
+	unpack_root || die "no copy of the root"
+	put "$1"
+	dpkg_install >/mnt/out 2>&1 || die "installation: $(tail -n 3 /mnt/out)"
+	mkdir "$root"/ddio && git archive HEAD | tar -x -C "$root"/ddio || die "no source"
+	shift
+	for script in "$@"; do inside sh -c "cd /ddio && BUILD=/usr/bin $script" || rc=1; done
+	return $rc
 }
 
 # Packages of what is built here.
@@ -208,9 +140,9 @@ own_packages() {
 
 case $what in
 in-*) [ $# -ge 3 ] || exit 2 ;;
-make | try | build) [ -n "$suite" ] || exit 2 ;;
+make | try | build | run) [ -n "$suite" ] || exit 2 ;;
 *)
-	sed -n '3,14s/^# \{0,1\}//p' "$0"
+	sed -n '3,18s/^# \{0,1\}//p' "$0"
 	exit 2
 	;;
 esac
@@ -233,11 +165,15 @@ try)
 	fi
 	unshare --mount --net --pid --fork --kill-child --mount-proc "$0" in-try "$suite" "$new" "$old"
 	;;
-build)
+build | run)
 	[ -e "$base" ] || skip "no root of Debian $suite: \"tests/packages.sh make $suite\" makes one"
-	mkdir -p "$3" && out=$(cd "$3" && pwd) || exit 2
-	unshare --mount --pid --fork --kill-child --mount-proc "$0" in-build "$suite" "$out"
+	[ $# -ge 3 ] && mkdir -p "$3" && folder=$(cd "$3" && pwd) || exit 2
+	net=()
+	[ $what = build ] || net=(--net)
+	shift 3
+	unshare --mount "${net[@]}" --pid --fork --kill-child --mount-proc "$0" in-$what "$suite" "$folder" "$@"
 	;;
 in-try) try "$3" "$4" ;;
-in-build) build "$3" ;;
+in-build) build "${@:3}" ;;
+in-run) run "${@:3}" ;;
 esac

@@ -95,6 +95,12 @@ by_dpkg() {
 		(cd "$r" && md5sum -c --quiet var/lib/dpkg/info/*.md5sums)
 }
 if [ "$(id -u)" = 0 ]; then try by_dpkg; else skipped=$((skipped + 1)); fi
+# What was installed from source goes as a whole, and nothing else does.
+uninstalled() {
+	touch "$tmp/all/usr/bin/other" && make -s uninstall DESTDIR="$tmp/all" PREFIX=/usr MOUNT_DIR=/usr/sbin >/dev/null &&
+		[ "$(cd "$tmp/all" && find . ! -type d -o -name '*ddio*')" = ./usr/bin/other ]
+}
+try uninstalled
 same_bytes() {
 	(umask 077 && TZ=Asia/Tokyo tools/debs.sh "$version" "$tmp/again") >/dev/null || return 1
 	for d in "${debs[@]}"; do cmp "$d" "$tmp/again/${d##*/}" || return 1; done
