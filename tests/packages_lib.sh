@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2016,SC2034 # what stands in quotes is for another shell or dpkg-query; who sources this uses the rest
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154 # what stands in quotes is for another shell or dpkg-query; who sources this uses the rest
 # For packages.sh and upgrade.sh: a copy of a Debian's root, three networks in which nodes of what is installed there run.  The
 # caller has set base, the root's archive, and suite.
 

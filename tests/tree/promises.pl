@@ -19,6 +19,9 @@ my %form = (
 	sim => ['tests/sim', '%s.sh'],
 	perf => ['tests/perf', '%s.sh'],
 	posix => ['tests/posix', 'cases_%s.c'],
+	tree => ['tests/tree', '%s.sh'],
+	vm => ['tests/vm', '%s.sh'],
+	tests => ['tests', '%s.sh'],
 );
 
 # Returns the text of a test, or nothing.
@@ -26,7 +29,7 @@ sub text_of {
 	my ($room, $name) = @_;
 	my ($folder, @names) = @{$form{$room} // return};
 	for my $pattern (@names) {
-		my @found = split /\n/, `find $folder -name '@{[sprintf $pattern, $name]}'`;
+		my @found = sort { length $a <=> length $b } split /\n/, `find $folder -name '@{[sprintf $pattern, $name]}'`;
 		return slurp($found[0]) if @found;
 	}
 	return;
@@ -43,7 +46,7 @@ sub case_of {
 my ($test, $text, $rows, %missing) = ('', undef, 0);
 # Only what the tables say: the text before them has examples.
 my $tables = join '', slurp('Documentation/promises.rst') =~ /^(=+  =+\npromise.*?\n=+  =+\n.*?\n=+  =+\n)/msg;
-while ($tables =~ /``(\w+)\/(\w+)``|"([^"]+)"/g) {
+while ($tables =~ /``(\w+)\/(\w+)(?:\.sh)?``|"([^"]+)"/g) {
 	if (defined $3) {
 		$missing{"$test has no case \"$3\""} = 1 if defined $text && $text !~ case_of($test, $3);
 		next;
