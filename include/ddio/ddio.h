@@ -735,6 +735,8 @@ struct ddio_transfer {
 #define DDIO_XFER_OVERLAP 0x40u	   /* bytes may be named more than once; see ddio_write_all() */
 #define DDIO_XFER_ATOMIC 0x200u	   /* DD, DDs: all of a write is in the file, or nothing; durable */
 
+#define DDIO_EPOCH_FILES 64u /* files that an epoch may have; see ddio_epoch_begin() */
+
 /*
  * Collective transfers: every member of the group makes the same calls in the same order.
  */
@@ -779,6 +781,50 @@ int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct
  * -EBUSY: another atomic write of the file is under way; -ECANCELED: an atomic write was given up.
  */
 int ddio_write_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t);
+
+/**
+ * ddio_epoch_begin - from here on atomic writes of the group are decided together; collective
+ * @group: the group
+ *
+ * Every ddio_write_all() of the group with DDIO_XFER_ATOMIC belongs to the epoch until ddio_epoch_commit() or
+ * ddio_epoch_abort(): a checkpoint of several files is there as a whole, or it is not.  A write ends when it is on the disks, but its
+ * file is what it was; others who want the file wait until the decision, and calls with its handle that would wait fail with
+ * -EBUSY.  An epoch has one write of each file, and at most DDIO_EPOCH_FILES files.  If one of them fails, as with -ENOSPC, of which
+ * its disks say so before its first byte, the epoch can only be given up.
+ *
+ * An epoch that is neither committed nor given up ends with the group or the session of rank 0: it is given up.  So it is, of
+ * its writes, 16 timeouts of the configuration after the first of them.
+ *
+ * Return: 0; -EBUSY: the group has begun one, which is given up; -EOPNOTSUPP: the name server is of an earlier release; or an error of the group.
+ */
+int ddio_epoch_begin(struct ddio_group *group);
+
+/**
+ * ddio_epoch_commit - puts all that was written in the epoch into its files; collective
+ * @group: the group
+ *
+ * The name server decides on all files by one change, which is durable, and the files' sizes with it.  Whoever reads
+ * one of them when the call has returned, or has read from one of them what was written, reads the new bytes of every one
+ * of them from then on.  No write of the epoch may be under way.
+ *
+ * The epoch is over, whatever is returned.
+ *
+ * Return: 0; -ECANCELED: it was given up, by a member, because of a write that failed, or since it took too long: no file has
+ * changed; -ESTALE: a file was removed, and no other one has changed; -EINVAL: there is none; -EBUSY: a write is under way, and the epoch is
+ * given up; or another error: if the connection with the name server was lost at the end, the text says that all is there, or
+ * nothing.
+ */
+int ddio_epoch_commit(struct ddio_group *group);
+
+/**
+ * ddio_epoch_abort - gives an epoch up; collective, with those that call ddio_epoch_commit()
+ * @group: the group
+ *
+ * If one member gives it up, it is for all.  No file has changed, and the space is free again.
+ *
+ * Return: 0; -EINVAL: there is none; or an error of the group, which changes nothing of this.
+ */
+int ddio_epoch_abort(struct ddio_group *group);
 
 /**
  * ddio_start_read_all - starts ddio_read_all() and returns at once; collective

@@ -131,6 +131,20 @@ static inline void gen_ns_epoch(struct rnd *r, struct ddio_msg_ns_epoch *x)
 	x->reserved = 0;
 }
 
+static inline void gen_ns_epochs(struct rnd *r, struct ddio_msg_ns_epochs *x)
+{
+	uint32_t i;
+
+	x->n = 1 + (uint32_t)rnd_below(r, 5);
+	x->flags = (uint32_t)rnd_below(r, 2);
+	x->epochs = calloc(x->n, sizeof(*x->epochs));
+	for (i = 0; i < x->n; i++) {
+		gen_ns_epoch(r, &x->epochs[i]);
+		x->epochs[i].epoch |= 1;
+		x->epochs[i].id = x->epochs[i].id >> 4 | (uint64_t)i << 60;
+	}
+}
+
 static inline void gen_ns_clone(struct rnd *r, struct ddio_msg_ns_clone *x)
 {
 	x->id = 1 + rnd_u64(r) / 2;
@@ -719,6 +733,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(ns_name, ddio_msg_ns_name, N)                                 \
 	X(ns_size, ddio_msg_ns_size, N)                                 \
 	X(ns_epoch, ddio_msg_ns_epoch, N)                               \
+	X(ns_epochs, ddio_msg_ns_epochs, F(ddio_msg_ns_epochs_free))    \
 	X(ns_clone, ddio_msg_ns_clone, N)                               \
 	X(ns_list, ddio_msg_ns_list, N)                                 \
 	X(ns_listing, ddio_msg_ns_listing, F(ddio_ns_listing_free))     \

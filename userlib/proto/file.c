@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Files: references and records, and the messages of the name space. */
 #include <stdlib.h>
+#include <ddio/ddio.h>
 #include "proto/codec.h"
 
 /* Up to this many disks, duplicates in a stripe are searched for without sorting. */
@@ -161,6 +162,33 @@ static inline void code_ns_epoch(struct ddio_coder *c, struct ddio_msg_ns_epoch 
 	code_check(c, x->size <= DDIO_MAX_FILE, -EMSGSIZE);
 }
 CODEC(ns_epoch, ddio_msg_ns_epoch)
+
+enum { EPOCH_LEN = 40 };
+
+static inline void code_ns_epochs(struct ddio_coder *c, struct ddio_msg_ns_epochs *x)
+{
+	uint32_t i;
+
+	code_u32(c, &x->n);
+	code_flags(c, &x->flags, DDIO_EPOCH_GIVE_UP);
+	code_check(c, x->n, -EINVAL);
+	code_check(c, x->n <= DDIO_EPOCH_FILES, -EMSGSIZE);
+	if (c->reading)
+		x->epochs = code_alloc(c, x->n, sizeof(*x->epochs), EPOCH_LEN);
+	for (i = 0; i < x->n && coder_ok(c); i++) {
+		code_ns_epoch(c, &x->epochs[i]);
+		code_check(c, x->epochs[i].epoch, -EINVAL);
+		code_check(c, !i || x->epochs[i - 1].id < x->epochs[i].id, -EPROTO);
+	}
+}
+CODEC_OWNING(ns_epochs, ddio_msg_ns_epochs, ddio_msg_ns_epochs_free)
+
+void ddio_msg_ns_epochs_free(struct ddio_msg_ns_epochs *x)
+{
+	free(x->epochs);
+	x->epochs = NULL;
+	x->n = 0;
+}
 
 static inline void code_ns_clone(struct ddio_coder *c, struct ddio_msg_ns_clone *x)
 {

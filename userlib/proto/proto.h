@@ -225,10 +225,23 @@ struct ddio_msg_ns_epoch { /* EPOCH, COMMIT, DECIDED and their replies */
 	uint32_t flags; /* DDIO_EPOCH_* */
 	uint32_t reserved;
 };
-#define DDIO_EPOCH_GIVE_UP 0x1u	  /* DECIDED: if it is still open it is not to be */
+#define DDIO_EPOCH_GIVE_UP 0x1u	  /* DECIDED, COMMIT_FILES: if it is still open it is not to be */
 #define DDIO_EPOCH_OPEN 0x2u	  /* its reply: not decided yet */
 #define DDIO_EPOCH_COMMITTED 0x4u /* its reply; without both it is not, and never will be */
 #define DDIO_EPOCH_MAX (UINT64_C(1) << 61)
+
+/**
+ * struct ddio_msg_ns_epochs - COMMIT_FILES and its reply: epochs of files that have one decision
+ * @n: 1 to DDIO_EPOCH_FILES
+ * @flags: DDIO_EPOCH_GIVE_UP, or 0
+ * @epochs: as in COMMIT and its reply, by number of the file; allocated by ddio_get_ns_epochs(): ddio_msg_ns_epochs_free()
+ */
+struct ddio_msg_ns_epochs {
+	uint32_t n, flags;
+	struct ddio_msg_ns_epoch *epochs;
+};
+
+void ddio_msg_ns_epochs_free(struct ddio_msg_ns_epochs *x);
 
 struct ddio_msg_ns_size { /* EXTEND, SET_SIZE, REMOVE_DONE (size unused) */
 	uint64_t id;
@@ -821,6 +834,7 @@ DDIO_PROTO_CODEC(ns_create, ddio_msg_ns_create);
 DDIO_PROTO_CODEC(ns_name, ddio_msg_ns_name);
 DDIO_PROTO_CODEC(ns_size, ddio_msg_ns_size);
 DDIO_PROTO_CODEC(ns_epoch, ddio_msg_ns_epoch);
+DDIO_PROTO_CODEC(ns_epochs, ddio_msg_ns_epochs);
 DDIO_PROTO_CODEC(ns_clone, ddio_msg_ns_clone);
 DDIO_PROTO_CODEC(ns_list, ddio_msg_ns_list);
 DDIO_PROTO_CODEC(ns_listing, ddio_msg_ns_listing);

@@ -47,6 +47,7 @@
 #define DDIO_FEATURE_SHOW 0x8000000ull	 /* SHOW */
 #define DDIO_FEATURE_CLONE 0x10000000ull /* NS_CLONE, NS_CLONED, OBJ_HOLD, OBJ_CLONE */
 #define DDIO_FEATURE_FLAT 0x20000000ull	 /* GROUP_TABLE: the connection stays, in a flat tree */
+#define DDIO_FEATURE_FILES 0x40000000ull /* NS_COMMIT_FILES */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -55,7 +56,7 @@
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
 	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
-	 DDIO_FEATURE_FLAT)
+	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -118,6 +119,8 @@ enum ddio_opcode {
 	DDIO_OP_NS_CLONE =
 		42, /* a clone of a file begins; reply: the record of a file without a name */
 	DDIO_OP_NS_CLONED = 43, /* it gets its name, or is given up */
+	DDIO_OP_NS_COMMIT_FILES =
+		44, /* epochs of several files are decided together, or given up */
 
 	/* objects: a file's share on one disk; the traditional path */
 	DDIO_OP_OBJ_READ = 48,	/* reply: bulk */

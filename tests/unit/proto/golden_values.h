@@ -170,6 +170,13 @@ static const struct ddio_msg_ns_size ns_size = { .id = N64(1), .size = N64(2) };
 static const struct ddio_msg_ns_epoch ns_epoch = {
 	.id = N64(1), .epoch = N64(2), .settled = N64(3), .size = N64(4), .flags = DDIO_EPOCH_OPEN
 };
+static struct ddio_msg_ns_epoch two_epochs[] = {
+	{ .id = N64(1), .epoch = N64(2), .size = N64(3) },
+	{ .id = N64(4), .epoch = N64(5), .size = N64(6) },
+};
+static const struct ddio_msg_ns_epochs ns_epochs = { .n = 2,
+						     .flags = DDIO_EPOCH_GIVE_UP,
+						     .epochs = two_epochs };
 static const struct ddio_msg_ns_clone ns_clone = { .id = N64(1),
 						   .size = N64(2),
 						   .flags = DDIO_CLONE_SNAP,

@@ -16,8 +16,8 @@
 #define GIVE_UP 16
 /* Parts of the timeout after which a name space that could not be asked is asked again. */
 #define RETRY 6
-/* Most epochs that are asked about on one connection. */
-#define ASK_MOST 64
+/* Most epochs that are asked about on one connection: a member may have DDIO_EPOCH_FILES on each of 16 disks. */
+#define ASK_MOST 1024
 
 /**
  * struct epoch_asked - one that is asked about

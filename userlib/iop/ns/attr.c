@@ -200,6 +200,40 @@ int ns_commit_epoch(struct ns *ns, const struct ddio_msg_fs_wrote *x, uint64_t e
 	return ns_end(ns, grow(ns, NULL, x, x->base == inode->change, inode));
 }
 
+/* Within a change. */
+static int commit_one(struct ns *ns, struct ddio_msg_ns_epoch *x)
+{
+	const struct ddio_msg_fs_wrote wrote = {
+		.ino = x->id, .end = x->size, .flags = DDIO_FS_WROTE_DATA | DDIO_FS_WROTE_TIMES
+	};
+	struct inode inode;
+	int ret = ns_load(ns, x->id, &inode);
+
+	if (!ret)
+		ret = regular_check(&inode);
+	if (!ret && !inode.nlink)
+		ret = -ENOENT;
+	if (!ret) {
+		inode.epoch = x->epoch;
+		ret = grow(ns, NULL, &wrote, !inode.change, &inode);
+	}
+	if (!ret)
+		x->size = inode.size;
+	inode_free(&inode);
+	return ret;
+}
+
+int ns_commit_epochs(struct ns *ns, struct ddio_msg_ns_epochs *x)
+{
+	uint32_t i;
+	int ret = 0;
+
+	ns_begin(ns);
+	for (i = 0; i < x->n && !ret; i++)
+		ret = commit_one(ns, &x->epochs[i]);
+	return ns_end(ns, ret);
+}
+
 int ns_settled_epoch(struct ns *ns, uint64_t ino, uint64_t epoch, struct inode *inode)
 {
 	int ret = ns_load(ns, ino, inode);

@@ -130,6 +130,8 @@ bool ns_still_holds(const struct ns *ns, const struct ns_mount *mount, const str
 /* As ns_wrote(), and in the same change: the file has what was written under the epoch. */
 int ns_commit_epoch(struct ns *ns, const struct ddio_msg_fs_wrote *x, uint64_t epoch,
 		    struct inode *inode);
+/* The same of several files, all in one change: sets the sizes, of all or of none. */
+int ns_commit_epochs(struct ns *ns, struct ddio_msg_ns_epochs *x);
 /* Every disk has settled this epoch of the inode (0: none has to be noted): reads the inode. */
 int ns_settled_epoch(struct ns *ns, uint64_t ino, uint64_t epoch, struct inode *inode);
 /* Gives an append its place.  Returns -EAGAIN if @held, unless the request has been carried out before. */

@@ -14,6 +14,8 @@ bool fs_reactor_idle(const struct reactor *reactor);
 void fs_client_gone(struct client *client);
 /* fs_epoch.c: a connection ends: what it has not decided is aborted. */
 void fs_epochs_gone(struct client *client);
+/* Returns true while an epoch of the file is not decided. */
+bool fs_epoch_is_open(const struct server_request *req, uint64_t ino);
 /* fs_file.c: returns true while another mount takes back the file's end after an append that failed. */
 bool fs_end_is_locked(const struct server_request *req, uint64_t ino);
 

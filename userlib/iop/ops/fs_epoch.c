@@ -4,10 +4,13 @@
  * NS_COMMIT decides it, together with the file's size and times, in one journalled change.  What is neither open nor in the
  * inode is aborted, or was settled everywhere; so nothing has to be remembered of those that were given up.  A file has
  * one open epoch at most, and none while disks may still have to settle the one before: its inode has room for one.
+ *
+ * NS_COMMIT_FILES decides epochs of several files by one change of all their inodes; so none is decided without the others.
  */
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
+#include "iop/ops/user/users.h"
 
 /**
  * struct open_epoch - one that is not decided
@@ -19,6 +22,11 @@ struct open_epoch {
 	struct client *client;
 	uint64_t ino, number;
 };
+
+bool fs_epoch_is_open(const struct server_request *req, uint64_t ino)
+{
+	return ddio_hash_find(&req->reactor->iop->epochs, ino) != NULL;
+}
 
 static struct bound *bound_of(struct reactor *reactor)
 {
@@ -151,6 +159,101 @@ int serve_ns_commit(struct server_request *req, const void *payload)
 	else
 		FS_REPLY(req, ns_epoch, &x, true);
 	inode_free(&inode);
+	return 0;
+}
+
+/*
+ * Several files
+ */
+static struct open_epoch *find_own(const struct server_request *req,
+				   const struct ddio_msg_ns_epoch *x)
+{
+	struct open_epoch *e = find(req, x->id);
+
+	return e && e->number == x->epoch && e->client == req->client ? e : NULL;
+}
+
+static uint32_t count_open(const struct server_request *req, const struct ddio_msg_ns_epochs *x)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < x->n; i++)
+		n += find_own(req, &x->epochs[i]) != NULL;
+	return n;
+}
+
+static void forget_own(const struct server_request *req, const struct ddio_msg_ns_epochs *x)
+{
+	struct open_epoch *e;
+	uint32_t i;
+
+	for (i = 0; i < x->n; i++) {
+		e = find_own(req, &x->epochs[i]);
+		if (e)
+			forget(e);
+	}
+}
+
+/* They may have been decided before, and the answer been lost: 0, with the sizes, or -errno. */
+static int were_committed(const struct server_request *req, struct ddio_msg_ns_epochs *x)
+{
+	struct inode inode;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < x->n && !err; i++) {
+		err = ns_settled_epoch(fs_ns(req), x->epochs[i].id, 0, &inode);
+		if (!err && inode.epoch != x->epochs[i].epoch)
+			err = -ECANCELED;
+		x->epochs[i].size = inode.size;
+		inode_free(&inode);
+	}
+	return err;
+}
+
+/* One that is not open any more takes all others with it. */
+static int commit_files(struct server_request *req, struct ddio_msg_ns_epochs *x)
+{
+	int err = 0;
+
+	if (!(x->flags & DDIO_EPOCH_GIVE_UP))
+		err = count_open(req, x) == x->n ? ns_commit_epochs(fs_ns(req), x)
+						 : were_committed(req, x);
+	forget_own(req, x);
+	return err;
+}
+
+static bool may_commit(const struct server_request *req, const struct ddio_msg_ns_epochs *x)
+{
+	bool may = true;
+	uint32_t i;
+
+	for (i = 0; i < x->n && user_of(req); i++)
+		may &= user_has(req, x->epochs[i].id, DDIO_GRANT_WRITE);
+	return may;
+}
+
+int serve_ns_commit_files(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_ns_epochs x;
+	int err;
+
+	FS_DECODE(req, payload, ns_epochs, &x, "number or epoch");
+	if (!may_commit(req, &x)) {
+		server_fail(req, DDIO_ST_PERMISSION,
+			    "the user may not write all files of the epoch");
+		ddio_msg_ns_epochs_free(&x);
+		return 0;
+	}
+	err = commit_files(req, &x);
+	if (err == -ECANCELED)
+		server_fail(req, DDIO_ST_CANCELLED,
+			    "the epoch was given up: its connection broke, or it took too long");
+	else if (err)
+		server_fail_errno(req, err, "deciding an epoch");
+	else
+		FS_REPLY(req, ns_epochs, &x, true);
+	ddio_msg_ns_epochs_free(&x);
 	return 0;
 }
 

@@ -402,7 +402,7 @@ static uint64_t lease_give(const struct server_request *req, const struct ddio_m
 
 	if (!openers || (x->flags & DDIO_FS_LEASE_ALONE && openers > 1) ||
 	    !inode_is(inode, S_IFREG) || ns_grace(fs_ns(req)) || fs_end_is_locked(req, x->ino) ||
-	    ns_is_cloned(fs_ns(req), x->ino))
+	    ns_is_cloned(fs_ns(req), x->ino) || fs_epoch_is_open(req, x->ino))
 		return 0;
 	lease = lease_grant(leases_of(req), x->ino, fs_mount(req));
 	if (!lease || !ns_claim(fs_ns(req), fs_mount(req), inode))

@@ -45,6 +45,7 @@ int serve_fs_lock_test(struct server_request *req, const void *payload);
 int serve_fs_lock_set(struct server_request *req, const void *payload);
 int serve_fs_lock_cancel(struct server_request *req, const void *payload);
 int serve_fs_unlock_owner(struct server_request *req, const void *payload);
+int serve_ns_commit_files(struct server_request *req, const void *payload);
 int serve_ns_epoch(struct server_request *req, const void *payload);
 int serve_ns_commit(struct server_request *req, const void *payload);
 int serve_ns_decided(struct server_request *req, const void *payload);

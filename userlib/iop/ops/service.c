@@ -111,6 +111,8 @@ static const struct server_op handled[] = {
 	OP_NAMES(NS_EPOCH, ns_epoch_unleased, ACCESS_WRITE),
 	OP_NAMES(NS_COMMIT, ns_commit_unleased, ACCESS_WRITE),
 	OP_NAMES(NS_DECIDED, serve_ns_decided, ACCESS_WRITE),
+	/* Of several files: it looks at the user's rights itself. */
+	OP_NAMES(NS_COMMIT_FILES, serve_ns_commit_files, ACCESS_USER),
 	OP_NAMES(FS_ATTACH, serve_fs_attach, ACCESS_USER),
 	OP_NAMES(FS_DETACH, serve_fs_detach, ACCESS_USER),
 	OP_NAMES(FS_LOOKUP, fs_lookup_checked, ACCESS_USER),
