@@ -487,10 +487,26 @@ static void end_decided(struct epoch_job *job)
 	end_release(op, &error);
 }
 
+/* What belongs to an epoch of several files is decided with those. */
+static void end_keep(struct ddio_op *op)
+{
+	struct error error;
+
+	error_clear(&error);
+	if (!epochs_keep(op->group, op->within, &op->epoch))
+		error_status(&error, DDIO_ST_CANCELLED, "write of %.200s: its epoch was given up",
+			     op->file->rec.name);
+	end_release(op, &error);
+}
+
 static void end_decide(struct ddio_op *op)
 {
-	op->rooted = true;
 	op->epoch.size = op->hi;
+	if (op->within) {
+		end_keep(op);
+		return;
+	}
+	op->rooted = true;
 	op->epoch.done = end_decided;
 	epoch_commit(&op->epoch);
 }

@@ -92,6 +92,10 @@ static void read_run(struct session_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 
+	if (!file_decided(pc->file, &pc->error)) {
+		plain_end(pc);
+		return;
+	}
 	pc->size.file = pc->file;
 	pc->size.arg = pc;
 	if (pc->end > pc->file->rec.size) {
@@ -164,6 +168,10 @@ static void write_run(struct session_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 
+	if (!file_decided(pc->file, &pc->error)) {
+		plain_end(pc);
+		return;
+	}
 	pc->left = 1;
 	incarnations_begin(pc->file);
 	plain_begin(pc, true, write_done);

@@ -88,6 +88,8 @@ static void op_over(struct ddio_op *op, const struct error *result)
 {
 	op->result = *result;
 	op->finishing = true;
+	if (op->within)
+		epochs_left(op->group, op->within, result);
 	if (op->phase != PHASE_ENDING)
 		op_enter(op, PHASE_ENDING);
 	if (!op->rooted)
@@ -207,11 +209,25 @@ void op_prepared(struct ddio_op *op)
 		agreement_begin(op);
 }
 
+/* Whoever needs a file that this session keeps others from would wait for itself. */
+static void op_enter_epoch(struct ddio_op *op)
+{
+	struct error error;
+	bool may;
+
+	error_clear(&error);
+	may = op_is_atomic(op) ? epochs_enter(op->group, op->file, &op->within, &error)
+			       : file_decided(op->file, &error);
+	if (!may)
+		error_first(&op->failed, &error);
+}
+
 static void op_turn(struct turn *turn)
 {
 	struct ddio_op *op = ddio_container_of(turn, struct ddio_op, turn);
 
 	op_enter(op, PHASE_PREPARING);
+	op_enter_epoch(op);
 	/* A member that has failed already only tells the others. */
 	if (op->failed.status || op->group->broken.status)
 		op_prepared(op);

@@ -18,7 +18,7 @@
 #define DDIO_CP_OP_H
 
 #include "cp/coll/tally.h"
-#include "cp/file/file.h"
+#include "cp/epoch/epoch.h"
 #include "cp/group/group.h"
 #include "cp/node/lane.h"
 #include "map/map.h"
@@ -92,6 +92,7 @@ struct transfers {
  * @finishing: @result is known, and only that exchange is waited for
  * @fan: the step that rank 0 has to release; NULL if it has failed meanwhile
  * @epoch: of an atomic write, at rank 0; @epoch_number: everywhere, from the verdict on
+ * @within: the epoch of several files that it belongs to, see epochs_enter(); 0: none
  * @at: times at which phases began
  * @messages, @steps: for the report
  * @tally: what this member was told as the one that asked; at the end, of all
@@ -125,7 +126,7 @@ struct ddio_op {
 	struct fan *fan;
 	struct size_job size;
 	struct epoch_job epoch;
-	uint64_t epoch_number;
+	uint64_t epoch_number, within;
 	struct request_set set;
 	struct ddio_report *user_report, report;
 	uint64_t at[PHASE_OVER + 1];

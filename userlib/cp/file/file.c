@@ -53,6 +53,15 @@ void files_free(struct ddio_session *session)
 		file_free(ddio_list_first(&session->files, struct ddio_file, link));
 }
 
+bool file_decided(const struct ddio_file *file, struct error *error)
+{
+	if (!file->undecided)
+		return true;
+	error_set(error, -EBUSY, "%.200s was written in an epoch that is not decided",
+		  file->rec.name);
+	return false;
+}
+
 void file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec)
 {
 	memset(st, 0, sizeof(*st));
@@ -220,6 +229,10 @@ static void size_run(struct session_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
+	if (!file_decided(fc->file, &fc->size.error)) {
+		call_end(&fc->call, &fc->size.error);
+		return;
+	}
 	incarnations_begin(fc->file);
 	size_set(&fc->size);
 }
@@ -274,6 +287,10 @@ static void sync_run(struct session_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
+	if (!file_decided(fc->file, &fc->set.error)) {
+		call_end(&fc->call, &fc->set.error);
+		return;
+	}
 	file_sync_begin(&fc->set, fc->file, sync_done, fc);
 }
 

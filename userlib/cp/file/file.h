@@ -15,6 +15,7 @@
  * @boot: of each disk of the stripe: the incarnation of its node that holds what was written, see
  *	incarnation.c; 0: not known
  * @granted: the grant for the file is held
+ * @undecided: an epoch of a group has it, and others wait
  * @names: the incarnation of the name server that holds the file's name and size; 0: not known, or neither is ours
  */
 struct ddio_file {
@@ -24,6 +25,7 @@ struct ddio_file {
 	struct ddio_file_record rec;
 	uint64_t *boot;
 	bool granted;
+	_Atomic bool undecided;
 	uint64_t names;
 };
 
@@ -41,6 +43,8 @@ struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record
 void file_get(struct ddio_file *file);
 void file_put(struct ddio_file *file);
 void files_free(struct ddio_session *session);
+/* Returns false, and sets @error, if the file is this session's own in an epoch: it would wait for itself. */
+bool file_decided(const struct ddio_file *file, struct error *error);
 void file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec);
 
 /* Returns the size of disk @i's object in a file of @size bytes. */
@@ -96,35 +100,9 @@ void size_ask(struct size_job *job);
 void size_extend(struct size_job *job);
 void size_set(struct size_job *job);
 
-/**
- * struct epoch_job - an atomic write of a file, as its rank 0 sees it; see epoch.c
- * @number: the epoch's; 0: none is open
- * @size: at its begin, the file's; to decide: where the write ends, then the file's
- * @settled: an epoch of before that every disk has settled
- * @error: at the end of a step
- * @unknown: how it was decided is not known
- */
-struct epoch_job {
-	struct ddio_file *file;
-	uint64_t number, size, settled;
-	bool unknown;
-	struct error error;
-	struct node_request request;
-	struct request_set set;
-	void (*done)(struct epoch_job *job);
-	void *arg;
-};
-
 /* Asks every reactor with disks of the file, after session.mark was raised; @like: the request but for the disk. */
 void file_reactors_ask(struct request_set *set, struct ddio_file *file, uint16_t opcode,
 		       const struct ddio_msg_obj *like);
-
-/* Begins an epoch; what was left of the one before is settled first. */
-void epoch_begin(struct epoch_job *job);
-/* Decides it, and has every disk settle it.  Whatever the disks answer, it was decided. */
-void epoch_commit(struct epoch_job *job);
-/* Gives it up, and has every disk drop it. */
-void epoch_abort(struct epoch_job *job);
 
 /* Makes everything written to the file durable, including its size. */
 void file_sync_begin(struct request_set *set, struct ddio_file *file,

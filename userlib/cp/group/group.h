@@ -29,7 +29,7 @@ struct step_kind;
 #define FLAT_MOST 16u
 
 /* At most so many users of groups. */
-enum { GROUP_USERS = 11 };
+enum { GROUP_USERS = 12 };
 
 /**
  * struct group_user - what is built upon groups; each callback may be NULL

@@ -2,11 +2,12 @@
 /*
  * Atomic writes of a whole cluster: a process, or an I/O processor, or the one with the names, dies after each event of such
  * a write.  Whoever reads afterwards finds the whole of it or nothing, and all of it if anybody was told that it had ended well.
+ * The same of several files that are written in one epoch.
  */
 #include "tests/unit/cp/cp_world.h"
 #include "iop/store/epoch.h"
 
-enum { BS = 1024, BYTES = 22 * BS + 300, SKIP = 700, PROCS = 3, OLD = 1, NEW = 2 };
+enum { BS = 1024, BYTES = 22 * BS + 300, SKIP = 700, PROCS = 3, OLD = 1, NEW = 2, FILES = 3 };
 
 /* What is written anew: both ends lie within blocks, of which the rest stays. */
 enum { FROM = 2 * BS + 100, TO = 20 * BS + 600 };
@@ -19,9 +20,14 @@ static const struct cp_params params = { .seed = 5,
 					 .timeout_ms = 2000,
 					 .lasts = true };
 
-/* What a process does, and what it has found. */
+/*
+ * What a process does, and what it has found.
+ * @files: how many; @epoch: they are written in one
+ */
 struct atomic_run {
-	struct ddio_file *file[PROCS];
+	uint32_t files;
+	bool epoch;
+	struct ddio_file *file[FILES][PROCS];
 	struct ddio_group *group[PROCS];
 	int ret[PROCS];
 	bool found_old, found_new;
@@ -39,7 +45,7 @@ static uint64_t pieces(uint32_t rank, uint64_t from, uint64_t to, struct ddio_ex
 	return n;
 }
 
-static int write_all(struct cp_proc *p, uint64_t seed, uint32_t flags)
+static int write_file(struct cp_proc *p, uint32_t k, uint64_t seed, uint32_t flags)
 {
 	struct ddio_extent list[64];
 	struct ddio_part part = { .kind = DDIO_PART_LIST, .list = list };
@@ -47,56 +53,102 @@ static int write_all(struct cp_proc *p, uint64_t seed, uint32_t flags)
 	struct ddio_transfer t = {
 		.struct_size = sizeof(t), .part = &part, .buf = buf[p->rank], .flags = flags
 	};
-	uint64_t i, k, n = 0;
+	uint64_t i, at, n = 0;
 
 	part.n = seed == OLD ? pieces(p->rank, SKIP, BYTES, list) : pieces(p->rank, FROM, TO, list);
 	for (i = 0; i < part.n; i++)
-		for (k = 0; k < list[i].len; k++)
-			buf[p->rank][n++] = cp_byte(seed, list[i].offset + k);
-	return cp_note(p, ddio_write_all(run.file[p->rank], run.group[p->rank], &t));
+		for (at = 0; at < list[i].len; at++)
+			buf[p->rank][n++] = cp_byte(seed + 10 * k, list[i].offset + at);
+	return cp_note(p, ddio_write_all(run.file[k][p->rank], run.group[p->rank], &t));
+}
+
+static int write_all(struct cp_proc *p, uint64_t seed, uint32_t flags)
+{
+	uint32_t k;
+	int ret = 0;
+
+	for (k = 0; k < run.files && !ret; k++)
+		ret = write_file(p, k, seed, flags);
+	return ret;
 }
 
 static void prepare(struct cp_proc *p)
 {
-	run.group[p->rank] = cp_group(p);
-	CP_OK(p, ddio_open_all(run.group[p->rank], "f", DDIO_CREATE, NULL, &run.file[p->rank]));
+	static const char *const name[FILES] = { "f", "g", "h" };
+	struct ddio_group *group = run.group[p->rank] = cp_group(p);
+	uint32_t k;
+
+	for (k = 0; k < run.files; k++)
+		CP_OK(p, ddio_open_all(group, name[k], DDIO_CREATE, NULL, &run.file[k][p->rank]));
 	CP_OK(p, write_all(p, OLD, DDIO_XFER_SYNC));
+}
+
+static int write_epoch(struct cp_proc *p)
+{
+	struct ddio_group *group = run.group[p->rank];
+	int ret = cp_note(p, ddio_epoch_begin(group));
+
+	if (ret)
+		return ret;
+	ret = write_all(p, NEW, DDIO_XFER_ATOMIC);
+	if (ret)
+		ddio_epoch_abort(group);
+	return ret ? ret : cp_note(p, ddio_epoch_commit(group));
 }
 
 static void write_new(struct cp_proc *p)
 {
 	if (p->rank < PROCS)
-		run.ret[p->rank] = write_all(p, NEW, DDIO_XFER_ATOMIC);
+		run.ret[p->rank] = run.epoch ? write_epoch(p) : write_all(p, NEW, DDIO_XFER_ATOMIC);
 }
 
-/* Reads the file by itself, and says what is in it. */
-static void look(struct cp_proc *p)
+/* Reads a file by itself, and says what is in it. */
+static void look_file(struct cp_proc *p, uint32_t k)
 {
+	const char name[] = { (char)('f' + k), 0 };
 	struct ddio_file *f = NULL;
 	static uint8_t buf[BYTES];
 	uint64_t i;
 	ssize_t n;
 
-	CP_OK(p, ddio_open(p->session, "f", 0, NULL, &f));
+	CP_OK(p, ddio_open(p->session, name, 0, NULL, &f));
 	n = f ? ddio_pread(f, buf, sizeof(buf), 0) : -1;
 	CU_ASSERT_EQUAL(n, BYTES);
 	if (n != BYTES)
 		fprintf(stderr, "%s\n", ddio_last_error(p->session));
-	run.found_old = run.found_new = true;
 	for (i = 0; i < BYTES; i++) {
-		run.found_old &= buf[i] == (i < SKIP ? 0 : cp_byte(OLD, i));
-		run.found_new &= buf[i] == (i < SKIP		  ? 0
-					    : i < FROM || i >= TO ? cp_byte(OLD, i)
-								  : cp_byte(NEW, i));
+		uint8_t old = i < SKIP ? 0 : cp_byte(OLD + 10 * k, i);
+
+		run.found_old &= buf[i] == old;
+		run.found_new &= buf[i] == (i < FROM || i >= TO ? old : cp_byte(NEW + 10 * k, i));
 	}
 	ddio_close(f);
 }
 
+/* Says what is in all of them: if that is not the same, nothing. */
+static void look(struct cp_proc *p)
+{
+	uint32_t k;
+
+	run.found_old = run.found_new = true;
+	for (k = 0; k < run.files; k++)
+		look_file(p, k);
+}
+
+static void look_last(struct cp_proc *p)
+{
+	if (p->rank == PROCS)
+		look(p);
+}
+
 static void finish(struct cp_proc *p)
 {
+	uint32_t k;
+
 	if (p->rank >= PROCS)
 		return;
-	ddio_close(run.file[p->rank]);
+	for (k = 0; k < run.files; k++)
+		ddio_close(run.file[k][p->rank]);
 	ddio_group_free(run.group[p->rank]);
 }
 
@@ -105,10 +157,18 @@ static void nothing(struct cp_proc *p)
 	(void)p;
 }
 
-static void begin(struct cp_world *w)
+/* Nothing was run yet; @files: more than one are written in an epoch. */
+static void run_clear(uint32_t files)
 {
 	memset(&run, 0, sizeof(run));
-	cp_world_begin(w, &params);
+	run.files = files;
+	run.epoch = files > 1;
+}
+
+static void begin_with(struct cp_world *w, uint32_t files, const struct cp_params *p)
+{
+	run_clear(files);
+	cp_world_begin(w, p);
 	CU_ASSERT_EQUAL(cp_run(w, prepare, NULL), 0);
 	/* One more, of no group, that looks. */
 	w->p.procs = PROCS + 1;
@@ -116,8 +176,13 @@ static void begin(struct cp_world *w)
 	cp_spread_out(w, PROCS);
 }
 
+static void begin(struct cp_world *w, uint32_t files)
+{
+	begin_with(w, files, &params);
+}
+
 /* @all: also those that are still being written. */
-static uint32_t epochs_of(const struct cp_world *w, bool all)
+static uint32_t epochs_count(const struct cp_world *w, bool all)
 {
 	const struct store_epoch *e;
 	uint32_t i, k, d, n = 0;
@@ -132,9 +197,9 @@ static uint32_t epochs_of(const struct cp_world *w, bool all)
 	return n;
 }
 
-static uint32_t epochs_left(const struct cp_world *w)
+static uint32_t epochs_not_over(const struct cp_world *w)
 {
-	return epochs_of(w, true);
+	return epochs_count(w, true);
 }
 
 static void whole(const struct cp_world *w, bool told)
@@ -143,25 +208,31 @@ static void whole(const struct cp_world *w, bool told)
 	CU_ASSERT_FALSE(run.found_old && run.found_new);
 	if (told)
 		CU_ASSERT_TRUE(run.found_new);
-	CU_ASSERT_EQUAL(epochs_left(w), 0);
+	CU_ASSERT_EQUAL(epochs_not_over(w), 0);
 }
 
 /* Nothing happens: it is there, again and again, and takes no more space in the end. */
-static void test_well(void)
+static void check_well(uint32_t files)
 {
 	struct cp_world w;
 	int i;
 
-	begin(&w);
+	begin(&w, files);
 	for (i = 0; i < 3; i++) {
 		CU_ASSERT_EQUAL(cp_run(&w, write_new, NULL), 0);
 		CU_ASSERT_EQUAL(run.ret[0] | run.ret[1] | run.ret[2], 0);
-		CU_ASSERT_EQUAL(cp_run(&w, look, NULL), 0);
+		CU_ASSERT_EQUAL(cp_run(&w, look_last, NULL), 0);
 		CU_ASSERT_TRUE(run.found_new);
 		whole(&w, true);
 	}
 	cp_run(&w, finish, NULL);
 	cp_world_end(&w);
+}
+
+static void test_well(void)
+{
+	check_well(1);
+	check_well(FILES);
 }
 
 /*
@@ -191,13 +262,13 @@ static bool all_ended(const struct cp_world *w)
 }
 
 /* Notes after how long each event of the write comes.  Returns how many there are. */
-static uint32_t moments(uint64_t *at, uint32_t most)
+static uint32_t moments(uint32_t files, uint64_t *at, uint32_t most)
 {
 	uint64_t events, ns = 0;
 	struct cp_world w;
 	uint32_t n = 0;
 
-	begin(&w);
+	begin(&w, files);
 	start(&w);
 	events = ddio_sim_events(w.dw);
 	while (!all_ended(&w) && n < most && ns < 10 * CP_SEC) {
@@ -251,12 +322,6 @@ static void look_soon(struct cp_proc *p)
 	soon = true;
 }
 
-static void look_last(struct cp_proc *p)
-{
-	if (p->rank == PROCS)
-		look(p);
-}
-
 /* Nobody frees the memory of a process that was killed: the sanitizer, if there is one, counts no leaks of such a world. */
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
@@ -270,60 +335,110 @@ static void leaks_allowed(bool allowed)
 }
 
 /* Returns 1 if the write is there, else 0. */
-static int death(uint32_t victim, uint64_t at)
+static int death_in(struct cp_world *w, uint32_t victim, uint64_t at)
 {
 	bool told = false;
-	struct cp_world w;
 	uint32_t r;
 
-	if (victim < PROCS)
-		leaks_allowed(true);
-	begin(&w);
-	start(&w);
-	ddio_sim_run_for(w.dw, at);
-	die(&w, victim);
+	start(w);
+	ddio_sim_run_for(w->dw, at);
+	die(w, victim);
 	/* Somebody may look at once. */
 	if (victim < PROCS) {
-		w.proc[PROCS].fn = look_soon;
-		ddio_sim_spawn(w.proc[PROCS].env, cp_proc_main, &w.proc[PROCS]);
+		w->proc[PROCS].fn = look_soon;
+		ddio_sim_spawn(w->proc[PROCS].env, cp_proc_main, &w->proc[PROCS]);
 	}
-	ddio_sim_run_for(w.dw, 20 * CP_SEC);
+	ddio_sim_run_for(w->dw, 20 * CP_SEC);
 	if (victim < PROCS)
 		CU_ASSERT_TRUE(soon);
-	CU_ASSERT_TRUE(all_ended(&w));
-	come_back(&w, victim);
+	CU_ASSERT_TRUE(all_ended(w));
+	come_back(w, victim);
 	for (r = 0; r < PROCS; r++) {
 		told |= !run.ret[r];
 		/* Those that are left hear the same. */
-		if (!w.proc[r].killed && victim >= PROCS)
+		if (!w->proc[r].killed && victim >= PROCS)
 			CU_ASSERT_EQUAL(run.ret[r], run.ret[0]);
 	}
-	CU_ASSERT_EQUAL(cp_run(&w, look_last, NULL), 0);
-	ddio_sim_run_for(w.dw, 2 * CP_SEC);
-	whole(&w, told);
-	cp_run(&w, finish, NULL);
-	cp_world_end(&w);
-	if (victim < PROCS)
-		leaks_allowed(false);
+	CU_ASSERT_EQUAL(cp_run(w, look_last, NULL), 0);
+	ddio_sim_run_for(w->dw, 2 * CP_SEC);
+	whole(w, told);
+	cp_run(w, finish, NULL);
+	cp_world_end(w);
 	return run.found_new;
 }
 
-static void test_deaths(void)
+static int death(uint32_t files, uint32_t victim, uint64_t at)
+{
+	struct cp_world w;
+	int found;
+
+	if (victim < PROCS)
+		leaks_allowed(true);
+	begin(&w, files);
+	found = death_in(&w, victim, at);
+	if (victim < PROCS)
+		leaks_allowed(false);
+	return found;
+}
+
+static void check_deaths(uint32_t files, uint32_t step)
 {
 	static uint64_t at[4096];
-	uint32_t n = moments(at, 4096), victim, i, step, news = 0, olds = 0;
+	uint32_t n = moments(files, at, 4096), victim, i, news = 0, olds = 0;
 
 	CU_ASSERT(n > 40 && n < 4096);
-	step = ut_rounds(n) < n ? 7 : 1;
 	for (victim = 0; victim < VICTIMS; victim++)
 		for (i = victim % step; i < n; i += step) {
-			if (death(victim, at[i]))
+			if (death(files, victim, at[i]))
 				news++;
 			else
 				olds++;
 		}
 	CU_ASSERT(news > 5);
 	CU_ASSERT(olds > 20);
+}
+
+static void test_deaths(void)
+{
+	check_deaths(1, ut_stride(7));
+}
+
+/* On one machine a few are enough: what differs there is not about epochs. */
+static void test_deaths_files(void)
+{
+	check_deaths(2, cp_local ? 7 : ut_stride(7));
+}
+
+/* Ways of other lengths, in another order, and deaths at any time; DDIO_ATOMIC_SEEDS: so many seeds. */
+static void seed_check(uint64_t seed, uint64_t last)
+{
+	uint64_t x = cp_byte(seed, 1) << 8 | cp_byte(seed, 2), y = cp_byte(seed, 3);
+	struct cp_params p = params;
+	struct ddio_sim_link link;
+	struct cp_world w;
+	uint32_t r;
+
+	p.seed = seed;
+	leaks_allowed(true);
+	begin_with(&w, 2 + (uint32_t)(seed & 1), &p);
+	ddio_sim_link_default(&link);
+	for (r = 0; r < PROCS; r++) {
+		link.latency_ns = 10000 + 400ull * cp_byte(seed, 10 + r);
+		ddio_sim_set_link(w.proc[r].env, &link);
+	}
+	death_in(&w, (uint32_t)(y % VICTIMS), last * 3 / 2 * x >> 16);
+	leaks_allowed(false);
+}
+
+static void test_seeds(void)
+{
+	static uint64_t at[4096];
+	const char *many = getenv("DDIO_ATOMIC_SEEDS");
+	uint32_t i, n = moments(2, at, 4096), seeds = many ? (uint32_t)atoi(many) : ut_rounds(40);
+
+	CU_ASSERT_FATAL(n > 0);
+	for (i = 0; i < seeds; i++)
+		seed_check(1000 + i, at[n - 1]);
 }
 
 /* The disks have room for the file once, not twice: nothing has changed, and what is not atomic can be written. */
@@ -333,26 +448,206 @@ static void write_over(struct cp_proc *p)
 		run.ret[p->rank] = write_all(p, OLD, 0);
 }
 
-static void test_full(void)
+static void check_full(uint32_t files, const char *size)
 {
 	struct cp_params small = params;
 	struct cp_world w;
 	uint32_t r;
 
-	memset(&run, 0, sizeof(run));
-	small.disk_size = "16K";
+	run_clear(files);
+	small.disk_size = size;
 	cp_world_begin(&w, &small);
 	CU_ASSERT_EQUAL(cp_run(&w, prepare, NULL), 0);
+	w.p.procs = PROCS + 1;
 	CU_ASSERT_EQUAL(cp_run(&w, write_new, NULL), 0);
 	for (r = 0; r < PROCS; r++)
 		CU_ASSERT_EQUAL(run.ret[r], -ENOSPC);
-	CU_ASSERT_EQUAL(cp_run(&w, look, NULL), 0);
+	CU_ASSERT_EQUAL(cp_run(&w, look_last, NULL), 0);
 	CU_ASSERT_TRUE(run.found_old);
 	whole(&w, false);
 	CU_ASSERT_EQUAL(cp_run(&w, write_over, NULL), 0);
 	CU_ASSERT_EQUAL(run.ret[0] | run.ret[1] | run.ret[2], 0);
 	cp_run(&w, finish, NULL);
 	cp_world_end(&w);
+}
+
+static void test_full(void)
+{
+	check_full(1, "16K");
+	/* Room for two of three files. */
+	check_full(FILES, "40K");
+}
+
+/*
+ * Epochs of several files that are misused, or given up
+ */
+/* A collective call by all; returns what this member gets. */
+typedef int (*epoch_step)(struct cp_proc *p, struct ddio_group *group);
+
+enum { STEPS = 8 };
+
+/**
+ * struct misuse - what all members do, and what they get
+ * @found_new: what was written is there; @removed: one of the files is not
+ */
+struct misuse {
+	const char *what;
+	epoch_step step[STEPS];
+	int ret[STEPS];
+	bool found_new, removed;
+};
+
+static int do_begin(struct cp_proc *p, struct ddio_group *group)
+{
+	return cp_note(p, ddio_epoch_begin(group));
+}
+
+static int do_commit(struct cp_proc *p, struct ddio_group *group)
+{
+	return cp_note(p, ddio_epoch_commit(group));
+}
+
+static int do_abort(struct cp_proc *p, struct ddio_group *group)
+{
+	return cp_note(p, ddio_epoch_abort(group));
+}
+
+static int do_write(struct cp_proc *p, struct ddio_group *group)
+{
+	(void)group;
+	return write_file(p, 0, NEW, DDIO_XFER_ATOMIC);
+}
+
+static int do_write_second(struct cp_proc *p, struct ddio_group *group)
+{
+	(void)group;
+	return write_file(p, 1, NEW, DDIO_XFER_ATOMIC);
+}
+
+static int do_write_plainly(struct cp_proc *p, struct ddio_group *group)
+{
+	(void)group;
+	return write_file(p, 0, NEW, 0);
+}
+
+static int do_touch(struct cp_proc *p, struct ddio_group *group)
+{
+	struct ddio_file *f = run.file[0][p->rank];
+	uint8_t byte;
+
+	(void)group;
+	CU_ASSERT_EQUAL(ddio_pread(f, &byte, 1, 0), -EBUSY);
+	CU_ASSERT_EQUAL(ddio_pwrite(f, &byte, 1, 0), -EBUSY);
+	CU_ASSERT_EQUAL(ddio_set_size(f, 1), -EBUSY);
+	CU_ASSERT_EQUAL(ddio_sync(f), -EBUSY);
+	return 0;
+}
+
+/* Rank 1 does not want it any more; it hears no error. */
+static int do_abort_one(struct cp_proc *p, struct ddio_group *group)
+{
+	int ret = p->rank == 1 ? ddio_epoch_abort(group) : ddio_epoch_commit(group);
+
+	cp_note(p, ret);
+	if (p->rank != 1)
+		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "rank 1 has given"));
+	return p->rank == 1 && !ret ? -ECANCELED : ret;
+}
+
+static int do_mix(struct cp_proc *p, struct ddio_group *group)
+{
+	return cp_note(p, p->rank == 1 ? ddio_epoch_begin(group) : ddio_epoch_commit(group));
+}
+
+/* The other process removes a file that is in it: the name goes at once, the rest when the epoch is over. */
+static void remove_second(struct cp_proc *p)
+{
+	CP_OK(p, ddio_remove(p->session, "g"));
+}
+
+static int do_remove(struct cp_proc *p, struct ddio_group *group)
+{
+	struct cp_proc *other = &p->w->proc[PROCS];
+
+	if (!p->rank) {
+		other->fn = remove_second;
+		ddio_sim_spawn(other->env, cp_proc_main, other);
+		ddio_sim_sleep(p->env, CP_SEC / 10);
+	}
+	return ddio_group_barrier(group);
+}
+
+static int do_free(struct cp_proc *p, struct ddio_group *group)
+{
+	ddio_group_free(group);
+	run.group[p->rank] = NULL;
+	return 0;
+}
+
+static void misuse(struct cp_proc *p)
+{
+	const struct misuse *m = p->w->arg;
+	uint32_t i;
+
+	for (i = 0; p->rank < PROCS && m->step[i]; i++) {
+		int ret = m->step[i](p, run.group[p->rank]);
+
+		CU_ASSERT_EQUAL(ret, m->ret[i]);
+		if (ret != m->ret[i])
+			fprintf(stderr, "%s: step %u: %d %s\n", m->what, i, ret, p->text);
+	}
+}
+
+static void check_misuse(const struct misuse *m)
+{
+	struct cp_world w;
+
+	begin(&w, 2);
+	CU_ASSERT_EQUAL(cp_run(&w, misuse, (void *)m), 0);
+	ddio_sim_run_for(w.dw, CP_SEC);
+	CU_ASSERT_EQUAL(epochs_not_over(&w), 0);
+	CU_ASSERT_EQUAL(w.node[0].iop->epochs.n, 0);
+	if (!m->removed) {
+		CU_ASSERT_EQUAL(cp_run(&w, look_last, NULL), 0);
+		CU_ASSERT_TRUE(m->found_new ? run.found_new : run.found_old);
+	}
+	cp_run(&w, finish, NULL);
+	cp_world_end(&w);
+}
+
+#define MISUSE(what_, steps_, ...)                                    \
+	{                                                             \
+		.what = what_, .step = { UNPACK steps_ }, __VA_ARGS__ \
+	}
+#define UNPACK(...) __VA_ARGS__
+#define GETS(...) .ret = { __VA_ARGS__ }
+static const struct misuse misuses[] = {
+	MISUSE("without a write", (do_begin, do_commit), GETS(0)),
+	MISUSE("none was begun", (do_commit, do_abort), GETS(-EINVAL, -EINVAL)),
+	MISUSE("begun twice", (do_begin, do_write, do_begin, do_commit),
+	       GETS(0, 0, -EBUSY, -EINVAL)),
+	MISUSE("given up", (do_begin, do_write, do_write_second, do_abort), GETS(0)),
+	MISUSE("given up by one, and done again",
+	       (do_begin, do_write, do_abort_one, do_begin, do_write, do_write_second, do_commit),
+	       GETS(0, 0, -ECANCELED), .found_new = true),
+	MISUSE("one file twice", (do_begin, do_write, do_write, do_commit),
+	       GETS(0, 0, -EBUSY, -ECANCELED)),
+	MISUSE("used meanwhile",
+	       (do_begin, do_write, do_touch, do_write_plainly, do_write_second, do_commit),
+	       GETS(0, 0, 0, -EBUSY), .found_new = true),
+	MISUSE("some begin, some commit", (do_begin, do_write, do_mix, do_commit),
+	       GETS(0, 0, -EBUSY, -EINVAL)),
+	MISUSE("a file is removed", (do_begin, do_write, do_write_second, do_remove, do_commit),
+	       GETS(0, 0, 0, 0, -ESTALE), .removed = true),
+	MISUSE("the group is freed", (do_begin, do_write, do_free), GETS(0)),
+};
+
+static void test_misuse(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++)
+		check_misuse(&misuses[i]);
 }
 
 /* What the names have of epochs that are not decided. */
@@ -433,19 +728,19 @@ static void test_silent(void)
 	struct cp_world w;
 	uint32_t r, i;
 
-	memset(&run, 0, sizeof(run));
+	run_clear(1);
 	cp_world_begin(&w, &more);
 	CU_ASSERT_EQUAL(cp_run(&w, prepare, NULL), 0);
 	ddio_sim_link_default(&silent);
 	start(&w);
-	for (i = 0; i < 10000 && epochs_of(&w, false) < 3; i++)
+	for (i = 0; i < 10000 && epochs_count(&w, false) < 3; i++)
 		ddio_sim_run_for(w.dw, 1000);
-	CU_ASSERT_EQUAL_FATAL(epochs_of(&w, false), 3);
+	CU_ASSERT_EQUAL_FATAL(epochs_count(&w, false), 3);
 	silent.latency_ns = 200 * CP_SEC;
 	for (r = 0; r < PROCS; r++)
 		ddio_sim_set_link(w.proc[r].env, &silent);
 	ddio_sim_run_for(w.dw, 60 * CP_SEC);
-	CU_ASSERT_EQUAL(epochs_left(&w), 0);
+	CU_ASSERT_EQUAL(epochs_not_over(&w), 0);
 	w.p.procs = PROCS + 1;
 	for (r = 0; r < PROCS; r++)
 		w.proc[r].killed = true;
@@ -466,7 +761,10 @@ static const struct ut_case cases[] = {
 	{ "disks that are full", test_full },
 	{ "begun and never decided", test_hostile },
 	{ "prepared and never decided", test_silent },
+	{ "several files: misused, given up", test_misuse },
 	{ "somebody dies after any event of it", test_deaths },
+	{ "several files: somebody dies after any event", test_deaths_files },
+	{ "several files: other seeds", test_seeds },
 	{ .name = NULL },
 };
 

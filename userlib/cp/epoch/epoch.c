@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "cp/file/file.h"
+#include "cp/epoch/epoch.h"
 
 static void job_fail(struct epoch_job *job, int err)
 {
