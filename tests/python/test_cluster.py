@@ -41,6 +41,22 @@ def write_share(group, name, a):
     return group.rank
 
 
+def write_epoch(group, fail):
+    a = ddio.Array(WHOLE.shape, "f8", (BLOCK, NONE), (2, 1))
+    share = np.ascontiguousarray(WHOLE[np.ix_(*a.indices(group.size, group.rank))])
+    with group.open("e0", "w") as f, group.open("e1", "w") as g:
+        try:
+            with group.epoch():
+                f.write(a, share, group=group, flags=Flag.ATOMIC)
+                g.write(a, share, group=group, flags=Flag.ATOMIC)
+                if fail:
+                    raise KeyError("not now")
+        except KeyError:
+            pass
+        group.barrier()
+        return f.stat().size, g.stat().size
+
+
 class Collective(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -68,6 +84,11 @@ class Collective(unittest.TestCase):
         self.assertEqual(ddio.fork(6, write_share, "written", a), list(range(6)))
         with ddio.connect() as s, s.open("written") as f:
             self.assertTrue((f.read(ddio.Array(WHOLE.shape)) == WHOLE).all())
+
+    def test_epoch(self):
+        """two files that are written in an epoch are there together, or not"""
+        self.assertEqual(ddio.fork(2, write_epoch, True), [(0, 0)] * 2)
+        self.assertEqual(ddio.fork(2, write_epoch, False), [(WHOLE.nbytes, WHOLE.nbytes)] * 2)
 
     def test_npy(self):
         """a file of np.save() describes itself, in either order"""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -11,7 +12,7 @@ import signal
 import socket
 import sys
 import traceback
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Iterator, TypeVar
 
 from . import _abi
 from ._handle import Handle, Root
@@ -64,6 +65,19 @@ class Group(Handle):
     def barrier(self) -> None:
         """Returns when every member has called it; collective."""
         self._call("ddio_group_barrier")
+
+    @contextlib.contextmanager
+    def epoch(self) -> Iterator[None]:
+        """Atomic writes (Flag.ATOMIC) of the group in this "with" are in all of their files at its end, or, also after an
+        exception, in none; collective."""
+        self._call("ddio_epoch_begin")
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._call("ddio_epoch_abort")
+            raise
+        self._call("ddio_epoch_commit")
 
     def set_patient(self) -> None:
         """Makes later calls wait for late members as long as they live; collective."""
