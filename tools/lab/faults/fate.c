@@ -188,6 +188,8 @@ static void fate_iop(struct faults *f, enum faults_kind kind)
 		faults_iop_stop(f, iop);
 		if (f->records_bad[iop])
 			iop_lost(f, iop);
+		else
+			faults_dues_kept(f, iop);
 		stop_lost(f, iop);
 		faults_after(f, SLOT_IOP + iop, fate_while(f), iop_restart);
 		return;

@@ -78,18 +78,45 @@ void faults_dues_forgot(struct faults *f, uint32_t disk)
 	}
 }
 
+static void dues_strike(struct faults *f, uint32_t disks, bool names)
+{
+	uint32_t i, r;
+
+	for (i = 0; i < f->conf.files; i++) {
+		for (r = 0; r < f->conf.cps; r++) {
+			f->cp[r].due[i].disks &= ~disks;
+			f->cp[r].due[i].names &= !names;
+		}
+	}
+}
+
+void faults_dues_kept(struct faults *f, uint32_t iop)
+{
+	uint32_t d, disks = 0;
+
+	for (d = 0; d < f->conf.disks; d++) {
+		if (f->conf.node[d] != iop || f->shaky[d])
+			continue;
+		disks |= 1u << d;
+		f->written[d] = f->round.number;
+	}
+	if (!iop)
+		f->ns_written = f->round.number;
+	dues_strike(f, disks, !iop);
+}
+
 void faults_due_cell(struct faults *f, uint32_t rank, uint32_t i, uint32_t cell)
 {
 	uint32_t disk = faults_file_disk(&f->file[i], cell);
 
-	/* What was written in a round of losses may have been written after them. */
-	if (f->losses[disk] == f->losses_before[disk])
+	/* What was written in a round of losses may have been written after them; of an orderly stop, before it. */
+	if (f->losses[disk] == f->losses_before[disk] && f->written[disk] != f->round.number)
 		f->cp[rank].due[i].disks |= 1u << disk;
 }
 
 void faults_due_names(struct faults *f, uint32_t rank, uint32_t i)
 {
-	if (f->ns_losses == f->ns_losses_before)
+	if (f->ns_losses == f->ns_losses_before && f->ns_written != f->round.number)
 		f->cp[rank].due[i].names = true;
 }
 

@@ -391,6 +391,8 @@ struct faults {
 	const struct faults_cp *inside; /* has the lock that excludes all others */
 	bool formed, reform, paused, orphaned, healed, planted, forgot;
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
+	uint32_t written[FAULTS_DISKS],
+		ns_written; /* the round in which an orderly stop wrote all */
 	uint32_t ns_losses, ns_losses_before, stops;
 	bool shaky[FAULTS_DISKS], records_bad[FAULTS_IOPS];
 	struct faults_scene scene;
@@ -434,6 +436,8 @@ void faults_disk_lost(struct faults *f, uint32_t disk);
 void faults_names_lost(struct faults *f);
 /* An I/O processor dies: what was due of it is lost, as far as the model does not know better; before the two above. */
 void faults_dues_lost(struct faults *f, uint32_t iop);
+/* An I/O processor is stopped in order: what was due of its disks that do not fail is written, and no more due. */
+void faults_dues_kept(struct faults *f, uint32_t iop);
 /* A flush of the disk has failed: the same for it. */
 void faults_dues_forgot(struct faults *f, uint32_t disk);
 /* Process @rank has written cell @cell of file @i, or changed its name or size, and was told so. */
