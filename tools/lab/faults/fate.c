@@ -107,6 +107,11 @@ static void fate_net(struct faults *f, enum faults_kind kind)
 		f->cp_faults++;
 		f->cp_bad[proc - f->conf.iops] |= kind != FAULTS_BREAK;
 	}
+	if (proc >= f->conf.iops && kind == FAULTS_SLOW_NET) {
+		uint64_t *late = &f->cp_late_ns[proc - f->conf.iops];
+
+		*late = *late > 2 * arg ? *late : 2 * arg;
+	}
 	faults_say(f, "network of process %u: %s", proc,
 		   kind == FAULTS_BREAK	  ? "connections break"
 		   : kind == FAULTS_CUT	  ? "is cut off"

@@ -283,7 +283,10 @@ static void ready(struct mounter *m)
 		mount_violated(m, "the file of locks: %s", strerror(-err));
 }
 
-/* Takes the place of a process that was killed.  A mount needs the name server to begin, which may be down for a while. */
+/*
+ * Takes the place of a process that was killed, after its last messages: those on a slow network are carried out when it is
+ * long dead.  A mount needs the name server to begin, which may be down for a while.
+ */
 static void take_place(struct mounter *m)
 {
 	struct faults_cp *cp = m->cp;
@@ -298,6 +301,8 @@ static void take_place(struct mounter *m)
 		m->file[i].open = NULL;
 		m->file[i].unsure = true;
 	}
+	if (cp->f->cp_late_ns[cp->rank])
+		faults_sleep(cp, cp->f->cp_late_ns[cp->rank]);
 	while (mount_open(m, why, sizeof(why)) && --tries)
 		faults_sleep(cp, FAULTS_TIMEOUT_MS * FAULTS_MS);
 	if (!m->fs)

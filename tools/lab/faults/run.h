@@ -398,8 +398,9 @@ struct faults {
 	struct faults_scene scene;
 	uint32_t power_lose; /* see faults_fate_power_in() */
 	uint32_t cp_faults, cp_faults_before;
-	bool cp_bad[FAULTS_CPS];      /* its network is bad now */
-	uint64_t *kept[FAULTS_FILES]; /* what was read before the last power cut */
+	bool cp_bad[FAULTS_CPS];	 /* its network is bad now */
+	uint64_t cp_late_ns[FAULTS_CPS]; /* how late its messages may have come, so far */
+	uint64_t *kept[FAULTS_FILES];	 /* what was read before the last power cut */
 	uint64_t kept_size[FAULTS_FILES];
 	bool kept_all[FAULTS_FILES];
 	uint64_t ids[FAULTS_IDS]; /* of all files that ever existed */
