@@ -17,6 +17,11 @@ flipped() {
 	echo $all
 }
 
+# hits BOUND: of all nodes
+hits() {
+	"$ddio" status --bounds | awk -v b="$1" '$2 == b { n += $6 } END { print n + 0 }'
+}
+
 # errors: those of all disks, as the status says
 errors() {
 	"$ddio" status --csv | awk -F, '
@@ -41,6 +46,8 @@ bits() {
 	check "$engine: the log names each" \
 		[ "$(cat "$dir/$engine"/*.log | grep -c 'does not match its checksum')" -ge "$n" ]
 	check "$engine: the status counts them" [ "$(errors)" -ge "$n" ]
+	check "$engine: as blocks of disks" [ "$(hits wrong/disk)" -ge "$n" ]
+	check "$engine: and none of the wire" [ "$(hits wrong/wire)" = 0 ]
 	fails "$engine: it names the place" 'node io[01], disk d[01]: block [0-9]* .* does not match its checksum' \
 		"$ddio" export bits "$dir/out.$engine"
 	stop_cluster "$engine"

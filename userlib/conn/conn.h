@@ -138,6 +138,8 @@ int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_
 int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
 		     const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
 		     struct ddio_conn **conn);
+/* Returns true if it was given up because what came did not match its checksum. */
+bool ddio_conn_mismatched(const struct ddio_conn *conn);
 int ddio_conn_welcome(struct ddio_conn *conn, const struct ddio_msg_welcome *welcome);
 /* Sends REFUSE and ends in closed(). */
 void ddio_conn_refuse(struct ddio_conn *conn, uint32_t status, const char *text);

@@ -137,7 +137,7 @@ struct conn_in {
 	uint8_t *buf;
 	uint8_t *kept;
 	size_t head, tail, turn;
-	bool have, body, narrow, moved;
+	bool have, body, narrow, moved, wrong;
 	uint32_t sum;
 	struct ddio_msg msg;
 	uint64_t since, left;

@@ -111,6 +111,7 @@ static bool sum_take(struct ddio_conn *c, struct conn_frame *f)
 	in->head += len;
 	if (!len || sum == in->sum)
 		return true;
+	in->wrong = true;
 	ddio_env_log_caused(
 		c->env, DDIO_LOG_WARN,
 		"%s: a message (%s) does not match its checksum: the connection is given up",
@@ -118,6 +119,11 @@ static bool sum_take(struct ddio_conn *c, struct conn_frame *f)
 	/* As one that breaks: it is made anew, and what was not answered is asked again. */
 	conn_fail(c, f, -ECONNRESET, "a message does not match its checksum");
 	return false;
+}
+
+bool ddio_conn_mismatched(const struct ddio_conn *c)
+{
+	return c && c->in.wrong;
 }
 
 /* Copies from the buffer to the sink: 0 or -ENOMEM. */

@@ -105,6 +105,18 @@ static void pieces(struct cp_proc *p)
 	free(buf);
 }
 
+/* What the nodes have counted of messages that came to them. */
+static uint64_t counted(const struct cp_world *w)
+{
+	uint64_t n = 0;
+	uint32_t i, k;
+
+	for (i = 0; i < w->p.nodes; i++)
+		for (k = 0; k < w->p.reactors; k++)
+			n += w->node[i].iop->reactors[k].bounds.at[BOUND_WRONG_WIRE].hits;
+	return n;
+}
+
 /* Moves pieces until @flips bits were turned and noticed. */
 static void move_pieces(const char *cluster, uint64_t flips)
 {
@@ -115,6 +127,9 @@ static void move_pieces(const char *cluster, uint64_t flips)
 
 	cp_world_begin(&w, &params);
 	CU_ASSERT_EQUAL(cp_run(&w, pieces, &flips), 0);
+	/* Bits are turned as often on the one way as on the other. */
+	if (!w.conf->tls)
+		CU_ASSERT(counted(&w) > flips / 4 && counted(&w) < 3 * flips / 4 + 1);
 	cp_world_end(&w);
 }
 

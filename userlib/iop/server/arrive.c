@@ -30,6 +30,8 @@ static void client_closed(void *ctx, int err, const char *why)
 	struct server_client *sc = ctx;
 	struct reactor *reactor = sc->c.reactor;
 
+	if (ddio_conn_mismatched(sc->c.conn))
+		reactor->bounds.at[BOUND_WRONG_WIRE].hits++;
 	if (sc->state == SERVER_CLIENT_SERVED)
 		ddio_env_log(reactor->env, DDIO_LOG_DEBUG, "connection ended: %s", why);
 	else if (sc->state == SERVER_CLIENT_OPENING && err)

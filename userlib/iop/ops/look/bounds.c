@@ -59,6 +59,18 @@ static void records_count(const struct reactor *reactor, struct bound *b)
 	b->most = b->now;
 }
 
+/* Blocks that their own disk, or whoever else read them, has found wrong. */
+static uint64_t wrong_blocks(const struct reactor *reactor)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < reactor->ndisks; i++)
+		if (reactor->disks[i].store)
+			n += store_mismatches(reactor->disks[i].store);
+	return n;
+}
+
 static void bounds_done(struct gather *g)
 {
 	struct bounds_ask *ask = (struct bounds_ask *)g;
@@ -96,6 +108,7 @@ static void bounds_collect(struct gather_part *p)
 	part->bounds = p->reactor->bounds;
 	records_count(p->reactor, &part->bounds.at[BOUND_RECORDS]);
 	channels_count(p->reactor, &part->bounds.at[BOUND_CHANNELS]);
+	part->bounds.at[BOUND_WRONG_DISK].hits = wrong_blocks(p->reactor);
 	part->bounds.at[BOUND_LINES].hits = ddio_env_lines_left_out(p->reactor->env);
 }
 
