@@ -228,6 +228,32 @@ static void test_random(void)
 	ends_free(&e);
 }
 
+/* What the reader has no memory for is lost, and so is what is on its way to it then, until the writer begins anew. */
+static void test_ahead(void)
+{
+	static const char *const text[] = { "one and one", "one and two", "one and one", "three" };
+	struct past_ends e = { 0 };
+	size_t sent[4], len;
+	uint8_t *buf[4];
+	const void *got;
+	uint32_t i;
+
+	ends_send(&e, text[0], strlen(text[0]));
+	for (i = 0; i < 4; i++)
+		buf[i] = ends_put(&e, text[i], strlen(text[i]), &sent[i]);
+	CU_ASSERT_EQUAL(ddio_past_get(&e.to, buf[0], sent[0], &got, &len), 0);
+	nomem_countdown = 1;
+	for (i = 1; i < 4; i++)
+		CU_ASSERT_EQUAL(ddio_past_get(&e.to, buf[i], sent[i], &got, &len), -ENOMEM);
+	CU_ASSERT_EQUAL(nomem_countdown, 0);
+	ddio_past_clear(&e.from); /* as after a step that failed */
+	ends_send(&e, text[3], strlen(text[3]));
+	CU_ASSERT_EQUAL(ends_send(&e, text[3], strlen(text[3])), 1);
+	for (i = 0; i < 4; i++)
+		free(buf[i]);
+	ends_free(&e);
+}
+
 /* What is malformed is refused, and what stands nowhere is not read. */
 static void test_hostile(void)
 {
@@ -305,10 +331,15 @@ static void test_garbage(void)
 int main(void)
 {
 	static const struct ut_case cases[] = {
-		{ "form", test_form },	     { "cost", test_cost },
-		{ "by turns", test_turns },  { "too long", test_long },
-		{ "random", test_random },   { "hostile", test_hostile },
-		{ "garbage", test_garbage }, { NULL, NULL },
+		{ "form", test_form },
+		{ "cost", test_cost },
+		{ "by turns", test_turns },
+		{ "too long", test_long },
+		{ "random", test_random },
+		{ "ahead", test_ahead },
+		{ "hostile", test_hostile },
+		{ "garbage", test_garbage },
+		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "past", cases } };
 

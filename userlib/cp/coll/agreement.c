@@ -311,16 +311,13 @@ int agreement_check(struct ddio_op *op, struct error *error)
 	return error->err;
 }
 
-/* The size is known, and the epoch of an atomic write open. */
-static void start_checked(struct ddio_op *op, uint64_t size, struct error error)
+static void start_decide(struct ddio_op *op)
 {
+	struct error error = op->sized_error;
 	uint8_t *data = NULL;
 	size_t len = 0;
 
-	if (!op_unrooted(op))
-		return;
-	op->file_size = size;
-	op->epoch_number = op->epoch.number;
+	op->sized = false;
 	if (!error.status && !whole_gather(op, &error) && !agreement_check(op, &error)) {
 		data = verdict_put(op, &len);
 		if (len > VERDICT_MAX)
@@ -334,6 +331,43 @@ static void start_checked(struct ddio_op *op, uint64_t size, struct error error)
 	}
 	fan_release(op->fan, &error, data, len);
 	free(data);
+}
+
+/* Returns the first of the group's operations on which not all have agreed, and that nodes are to take. */
+static struct ddio_op *start_first(struct ddio_group *group)
+{
+	struct ddio_list *ops = group_ops(group);
+	struct ddio_op *op;
+
+	ddio_list_for_each_entry(op, ops, link)
+		if (op->phase <= PHASE_AGREEING && !op->m->agree)
+			return op;
+	return NULL;
+}
+
+/* Nodes take what a group starts in its order only, whatever rank 0 had to ask for first. */
+static void starts_decide(struct ddio_group *group)
+{
+	struct ddio_op *op;
+
+	while (!group->broken.status && (op = start_first(group)) && op->sized && op->fan)
+		start_decide(op);
+}
+
+/* The size is known, and the epoch of an atomic write open; or what @error says. */
+static void start_checked(struct ddio_op *op, uint64_t size, struct error error)
+{
+	struct ddio_group *group = op->group;
+
+	if (!op_unrooted(op))
+		return;
+	op->file_size = size;
+	op->epoch_number = op->epoch.number;
+	op->sized_error = error;
+	op->sized = true;
+	group->refs++;
+	starts_decide(group);
+	group_put(group);
 }
 
 static void start_sized(struct size_job *job)
@@ -354,8 +388,8 @@ static void start_known(struct request_set *set)
 	incarnations_note(op->file);
 	if (!set->error.status && op->fan)
 		size_ask(&op->size);
-	else if (op_unrooted(op))
-		fan_release(op->fan, &set->error, NULL, 0);
+	else
+		start_checked(op, 0, set->error);
 }
 
 static void start_root(void *arg, struct fan *fan)
@@ -377,6 +411,7 @@ static void start_root(void *arg, struct fan *fan)
 static void start_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct ddio_op *op = arg;
+	struct ddio_group *group = op->group;
 	struct error mine;
 
 	error_clear(&mine);
@@ -384,7 +419,10 @@ static void start_agreed(void *arg, const struct error *error, const void *data,
 	/* A member that cannot follow fails in the transfer, where the others notice. */
 	if (!error->status && verdict_get(op, data, len, &mine))
 		op->failed = mine;
+	group->refs++;
 	op_agreed(op, error);
+	starts_decide(group);
+	group_put(group);
 }
 
 uint8_t *agreement_compare(const struct ddio_op *op, size_t *len)

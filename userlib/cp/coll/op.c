@@ -200,13 +200,52 @@ void op_settled(struct ddio_op *op, const struct error *result)
 	op_over(op, result);
 }
 
+/* A node takes 64 of a group at a time. */
+#define OPS_AHEAD 48
+
+/* Returns true if the nodes could take another operation. */
+static bool op_may_lend(const struct ddio_op *op)
+{
+	struct ddio_list *ops = group_ops(op->group);
+	const struct ddio_op *other;
+	uint32_t n = 0;
+
+	ddio_list_for_each_entry(other, ops, link)
+		if (other->phase == PHASE_QUEUED || ++n > OPS_AHEAD)
+			break;
+	return op->turn.lends && n <= OPS_AHEAD;
+}
+
+/*
+ * Returns true if others of the kind may begin before all have agreed on it.  Nodes take what a group starts in its order: so rank
+ * 0 starts all of it, at once, and not each member a part of an array, or later what has to be spread.
+ */
+static bool op_lends(const struct ddio_op *op)
+{
+	return op_is_dd(op) && op->part_kind != DDIO_PART_ARRAY && !op->may_spread &&
+	       !op_is_atomic(op);
+}
+
+/* The beginning may be the end: nobody is left, or there is no memory. */
+static void op_agree(struct ddio_op *op)
+{
+	struct ddio_group *group = op->group;
+	struct turn *turn = op_may_lend(op) ? &op->turn : NULL;
+
+	group->refs++;
+	agreement_begin(op);
+	if (turn)
+		turn_lend(group, turn);
+	group_put(group);
+}
+
 void op_prepared(struct ddio_op *op)
 {
 	op_enter(op, PHASE_AGREEING);
 	if (op->m->agree)
 		op->m->agree(op);
 	else
-		agreement_begin(op);
+		op_agree(op);
 }
 
 /* Whoever needs a file that this session keeps others from would wait for itself. */
@@ -263,6 +302,7 @@ static void op_begin(void *arg)
 	file_get(op->file);
 	ddio_list_add(&op->link, ops);
 	op->turn.begin = op_turn;
+	op->turn.lends = op_lends(op);
 	turn_take(op->group, &op->turn);
 }
 

@@ -89,6 +89,7 @@ struct transfers {
  * @failed: of this member; @result: of all
  * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
  * @rooted: rank 0 has an exchange with the name server under way
+ * @sized: rank 0 has had what it asked for at the start, with @sized_error, and waits until those before it have been started
  * @finishing: @result is known, and only that exchange is waited for
  * @fan: the step that rank 0 has to release; NULL if it has failed meanwhile
  * @epoch: of an atomic write, at rank 0; @epoch_number: everywhere, from the verdict on
@@ -109,7 +110,7 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, agreed, warned, rooted, finishing, clipped, may_spread;
+	bool writing, agreed, warned, rooted, sized, finishing, clipped, may_spread;
 	uint32_t method, flags, outstanding;
 	uint32_t rank, nprocs;
 	uint32_t part_kind;
@@ -127,6 +128,7 @@ struct ddio_op {
 	struct size_job size;
 	struct epoch_job epoch;
 	uint64_t epoch_number, within;
+	struct error sized_error;
 	struct request_set set;
 	struct ddio_report *user_report, report;
 	uint64_t at[PHASE_OVER + 1];

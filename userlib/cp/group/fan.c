@@ -65,7 +65,8 @@ static void fan_end(struct fan *fan, const struct error *error, const void *data
 	void (*done)(void *, const struct error *, const void *, size_t) = fan->done;
 	void *arg = fan->arg;
 
-	if (fan->seq % STEP_NUMBERS == STEP_FIRST)
+	if (fan->seq % STEP_NUMBERS == STEP_FIRST &&
+	    fan->seq / STEP_NUMBERS > fan->group->first_ended)
 		fan->group->first_ended = fan->seq / STEP_NUMBERS;
 	fan_remember(fan);
 	fan_free(fan);

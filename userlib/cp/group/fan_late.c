@@ -193,11 +193,11 @@ static int late_take(struct fan *fan, unsigned int k, const uint8_t *data, uint3
 /* A child of a patient group says that there is a step, which may have ended here meanwhile. */
 static int late_heard(struct ddio_group *group, const struct ddio_msg_fan *msg)
 {
-	struct fan *fan;
+	struct fan *fan = fan_find(group, msg->seq);
 
 	if (msg->seq % STEP_NUMBERS != STEP_FIRST)
 		return -EPROTO;
-	if (msg->seq / STEP_NUMBERS <= group->first_ended)
+	if (!fan && msg->seq / STEP_NUMBERS <= group->first_ended)
 		return 0;
 	fan = fan_get(group, msg->seq, bytes_get32(msg->data));
 	if (!fan)

@@ -152,6 +152,8 @@ static void turns_run(struct ddio_group *group)
 	group->turns_run = true;
 	while (!group->turn && !ddio_list_empty(&group->turns)) {
 		turn = ddio_list_first(&group->turns, struct turn, link);
+		if (group->nlent && !turn->lends)
+			break;
 		ddio_list_del(&turn->link);
 		group->turn = turn;
 		turn->begin(turn);
@@ -269,12 +271,37 @@ void turn_take(struct ddio_group *group, struct turn *turn)
 	turns_run(group);
 }
 
-void turn_pass(struct ddio_group *group, struct turn *turn)
+static void turn_lend_now(struct ddio_group *group)
+{
+	struct turn *turn = group->turn;
+
+	if (!turn || !turn->asks || group->nlent == TURNS_LENT)
+		return;
+	turn->lent = true;
+	group->nlent++;
+	group->turn = NULL;
+	turns_run(group);
+}
+
+void turn_lend(struct ddio_group *group, struct turn *turn)
 {
 	if (group->turn != turn)
 		return;
-	group->turn = NULL;
-	turns_run(group);
+	turn->asks = true;
+	turn_lend_now(group);
+}
+
+void turn_pass(struct ddio_group *group, struct turn *turn)
+{
+	if (turn->lent) {
+		turn->lent = false;
+		group->nlent--;
+		turn_lend_now(group);
+		turns_run(group);
+	} else if (group->turn == turn) {
+		group->turn = NULL;
+		turns_run(group);
+	}
 }
 
 /*

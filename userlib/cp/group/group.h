@@ -85,11 +85,14 @@ struct groups {
  * struct turn - something that the group does together, in its order
  * @number: from 1
  * @begin: its turn has come; ends, at once or later, in turn_pass()
+ * @lends: it may lend its turn, and begin in a turn that was lent; one that does neither begins when all before it have passed
+ * @asks, @lent: it would lend its turn; it has
  */
 struct turn {
 	struct ddio_list link;
 	uint64_t number;
 	void (*begin)(struct turn *turn);
+	bool lends, asks, lent;
 };
 
 /**
@@ -103,8 +106,9 @@ struct turn {
  * @broken: why the group can do nothing any more; rank @blame is to blame.  Once @lost is set, for other threads too
  * @awaited: the last turn of a patient group whose first step others have waited for since long, and this member has not begun
  * @patient_from: steps of turns from this number on wait for members as long as they live; 0: none
- * @first_ended: the last turn whose first step has ended here; they end in order
- * @turns: wait for their turn; @turn is the one that has it; @turns_run: they are being begun
+ * @first_ended: the last turn whose first step has ended here; of those before it, which began here before it, some may not have
+ * @turns: wait for their turn; @turn is the one that has it, @nlent have lent it and not passed it; @turns_run: they are being
+ *	begun
  * @fans: steps that are not over
  * @gathered: bytes of what children have contributed to be gathered, as they came
  * @ended: steps that failed before all children had contributed
@@ -129,6 +133,7 @@ struct ddio_group {
 	uint64_t patient_from, first_ended;
 	struct ddio_list turns;
 	struct turn *turn;
+	uint32_t nlent;
 	bool turns_run;
 	struct ddio_list fans;
 	uint64_t gathered;
@@ -241,5 +246,11 @@ size_t groups_queued(const struct ddio_session *session);
 
 void turn_take(struct ddio_group *group, struct turn *turn);
 void turn_pass(struct ddio_group *group, struct turn *turn);
+/*
+ * Whose turn it is has told the others what it is about to do: the next may do so before all have agreed on this.  At most
+ * TURNS_LENT have lent theirs at a time; the next after these lends its own when one of them passes.
+ */
+#define TURNS_LENT 16
+void turn_lend(struct ddio_group *group, struct turn *turn);
 
 #endif /* DDIO_CP_GROUP_H */

@@ -308,13 +308,18 @@ int ddio_past_get(struct ddio_past *past, const void *buf, size_t len, const voi
 	free(past->long_one);
 	past->long_one = NULL;
 	code_number(&c, &head);
+	/* What the other end had sent before it heard of that is made of what was lost. */
+	if (past->lost && coder_ok(&c) && head != FORGET)
+		return -ENOMEM;
 	code_check(&c, coder_ok(&c) && head < ENTRIES + past->n, -EPROTO);
 	code_check(&c, head < ENTRIES || len <= DDIO_PAST_SCRIPT, -EPROTO);
 	if (!coder_ok(&c))
 		return c.r.err;
 	err = past_take(past, c, head, len, &entry);
-	if (err == -ENOMEM)
+	if (err == -ENOMEM) {
 		ddio_past_clear(past);
+		past->lost = true;
+	}
 	if (err)
 		return err;
 	*data = entry.data;

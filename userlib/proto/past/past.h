@@ -22,6 +22,7 @@
  * @entry: the one that was of use last comes first
  * @bytes: of all entries
  * @long_one: the last message that was made of an entry, if it is too long to be remembered: at most DDIO_PAST_SCRIPT longer
+ * @lost: there was no memory for one: until the other end has forgotten, too, none is taken
  *
  * One end has at most 2 * DDIO_PAST_BYTES + DDIO_PAST_SCRIPT bytes, whatever the other sends.
  */
@@ -33,6 +34,7 @@ struct ddio_past {
 	uint32_t n;
 	size_t bytes;
 	uint8_t *long_one;
+	bool lost;
 };
 
 /**
