@@ -302,6 +302,18 @@ static inline void cp_spread_out(struct cp_world *w, uint32_t procs)
 		}
 }
 
+/* Nobody frees the memory of a process that was killed: the sanitizer, if there is one, counts no leaks of such a world. */
+void __lsan_disable(void) __attribute__((weak));
+void __lsan_enable(void) __attribute__((weak));
+
+static inline void cp_leaks_allowed(bool allowed)
+{
+	if (allowed && __lsan_disable)
+		__lsan_disable();
+	else if (!allowed && __lsan_enable)
+		__lsan_enable();
+}
+
 /* Returns the byte at @off of what @seed names. */
 static inline uint8_t cp_byte(uint64_t seed, uint64_t off)
 {

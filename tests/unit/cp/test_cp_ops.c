@@ -83,74 +83,6 @@ static void several_at_once(void)
 	cp_world_end(&w);
 }
 
-/*
- * Very many at once: the next is agreed on while the one before it is
- */
-enum { CROWD = 200, CROWD_SHARE = 128 };
-
-/* Starts @n reads or writes of all, each into memory of its own, and waits for them.  Returns how long that took. */
-static uint64_t crowd_run(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, uint32_t n,
-			  bool write, uint8_t (*buf)[CROWD_SHARE])
-{
-	struct ddio_extent mine = { .len = CROWD_SHARE };
-	struct ddio_part place = { .kind = DDIO_PART_LIST, .n = 1, .list = &mine };
-	struct ddio_op *op[CROWD];
-	uint64_t before;
-	uint32_t i;
-
-	CP_OK(p, ddio_group_barrier(g));
-	before = ddio_sim_elapsed(p->w->dw);
-	for (i = 0; i < n; i++) {
-		struct ddio_transfer t = transfer(buf[i], DDIO_METHOD_DDS);
-
-		t.part = &place;
-		t.flags = DDIO_XFER_OVERLAP; /* nobody will have to spread it */
-		mine.offset = ((uint64_t)i * PROCS + p->rank) * CROWD_SHARE;
-		CP_OK(p, (write ? ddio_start_write_all : ddio_start_read_all)(f, g, &t, &op[i]));
-	}
-	for (i = 0; i < n; i++)
-		CP_OK(p, ddio_wait(op[i]));
-	CP_OK(p, ddio_group_barrier(g));
-	return ddio_sim_elapsed(p->w->dw) - before;
-}
-
-static void crowd(struct cp_proc *p)
-{
-	struct ddio_group *g = cp_group(p);
-	uint8_t(*buf)[CROWD_SHARE] = malloc(CROWD * CROWD_SHARE);
-	uint64_t one, all;
-	struct ddio_file *f = NULL;
-	uint32_t i;
-
-	CP_OK(p, ddio_open_all(g, "crowd", DDIO_CREATE, NULL, &f));
-	for (i = 0; i < CROWD; i++)
-		memset(buf[i], (int)(i + p->rank), CROWD_SHARE);
-	crowd_run(p, f, g, CROWD, true, buf);
-	memset(buf, 0xff, CROWD * CROWD_SHARE);
-	crowd_run(p, f, g, 1, false, buf);
-	one = crowd_run(p, f, g, 1, false, buf);
-	all = crowd_run(p, f, g, CROWD, false, buf);
-	if (!p->rank)
-		printf("# %u reads take %.1f times as long as one\n", CROWD,
-		       (double)all / (double)one);
-	CU_ASSERT(all < CROWD / 8 * one);
-	for (i = 0; i < CROWD; i++)
-		CU_ASSERT(buf[i][0] == (uint8_t)(i + p->rank) &&
-			  !memcmp(buf[i], buf[i] + 1, CROWD_SHARE - 1));
-	free(buf);
-	ddio_close(f);
-	ddio_group_free(g);
-}
-
-static void very_many_at_once(void)
-{
-	struct cp_world w;
-
-	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS });
-	CU_ASSERT_EQUAL(cp_run(&w, crowd, NULL), 0);
-	cp_world_end(&w);
-}
-
 /* I/O goes on while the program computes. */
 static void compute(struct cp_proc *p)
 {
@@ -402,7 +334,6 @@ static void edges_of_files_and_groups(void)
 
 static const struct ut_case cases[] = {
 	{ "several at once", several_at_once },
-	{ "very many at once", very_many_at_once },
 	{ "I/O while computing", io_while_computing },
 	{ "independent ones", independent_ones },
 	{ "what reports say", what_reports_say },

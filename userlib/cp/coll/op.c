@@ -51,6 +51,22 @@ struct ddio_op *op_find(struct ddio_group *group, uint64_t number)
 	return NULL;
 }
 
+static void op_turn(struct turn *turn);
+
+/* One operation less is under way: the one that holds its turn for that goes on. */
+static void ops_go_on(struct ddio_group *group)
+{
+	struct ddio_list *ops = group_ops(group);
+	struct ddio_op *op;
+
+	ddio_list_for_each_entry(op, ops, link)
+		if (op->phase == PHASE_QUEUED) {
+			if (op->held)
+				op_turn(&op->turn);
+			return;
+		}
+}
+
 /* Ends with the reactor's last access to @op: the user may free it at once. */
 static void op_finish(struct ddio_op *op)
 {
@@ -62,6 +78,7 @@ static void op_finish(struct ddio_op *op)
 	ddio_list_del(&op->link);
 	file_put(op->file);
 	turn_pass(group, &op->turn);
+	ops_go_on(group);
 	group_put(group);
 	ddio_gate_open(op->session->env, &op->gate);
 }
@@ -200,22 +217,6 @@ void op_settled(struct ddio_op *op, const struct error *result)
 	op_over(op, result);
 }
 
-/* A node takes 64 of a group at a time. */
-#define OPS_AHEAD 48
-
-/* Returns true if the nodes could take another operation. */
-static bool op_may_lend(const struct ddio_op *op)
-{
-	struct ddio_list *ops = group_ops(op->group);
-	const struct ddio_op *other;
-	uint32_t n = 0;
-
-	ddio_list_for_each_entry(other, ops, link)
-		if (other->phase == PHASE_QUEUED || ++n > OPS_AHEAD)
-			break;
-	return op->turn.lends && n <= OPS_AHEAD;
-}
-
 /*
  * Returns true if others of the kind may begin before all have agreed on it.  Nodes take what a group starts in its order: so rank
  * 0 starts all of it, at once, and not each member a part of an array, or later what has to be spread.
@@ -230,7 +231,7 @@ static bool op_lends(const struct ddio_op *op)
 static void op_agree(struct ddio_op *op)
 {
 	struct ddio_group *group = op->group;
-	struct turn *turn = op_may_lend(op) ? &op->turn : NULL;
+	struct turn *turn = op->turn.lends ? &op->turn : NULL;
 
 	group->refs++;
 	agreement_begin(op);
@@ -261,10 +262,31 @@ static void op_enter_epoch(struct ddio_op *op)
 		error_first(&op->failed, &error);
 }
 
+/* A node takes 64 of a group at a time, and may still be at the end of some that are over here. */
+#define OPS_BEGUN 48
+
+/* Returns true if nodes might refuse it, since others are under way, each of which ends without it. */
+static bool op_too_many(const struct ddio_op *op)
+{
+	struct ddio_list *ops = group_ops(op->group);
+	const struct ddio_op *other;
+	uint32_t n = 0;
+
+	if (!op_is_dd(op) || op->failed.status || op->group->broken.status)
+		return false;
+	ddio_list_for_each_entry(other, ops, link)
+		if (other->phase == PHASE_QUEUED || (op_is_dd(other) && ++n == OPS_BEGUN))
+			break;
+	return n == OPS_BEGUN;
+}
+
 static void op_turn(struct turn *turn)
 {
 	struct ddio_op *op = ddio_container_of(turn, struct ddio_op, turn);
 
+	op->held = op_too_many(op);
+	if (op->held)
+		return;
 	op_enter(op, PHASE_PREPARING);
 	op_enter_epoch(op);
 	/* A member that has failed already only tells the others. */

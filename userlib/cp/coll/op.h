@@ -87,6 +87,7 @@ struct transfers {
  * @file_size: at the start
  * @clipped: the read was cut there; known where @whole is
  * @failed: of this member; @result: of all
+ * @held: it has its turn, and begins when fewer are under way
  * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
  * @rooted: rank 0 has an exchange with the name server under way
  * @sized: rank 0 has had what it asked for at the start, with @sized_error, and waits until those before it have been started
@@ -110,7 +111,7 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, agreed, warned, rooted, sized, finishing, clipped, may_spread;
+	bool writing, held, agreed, warned, rooted, sized, finishing, clipped, may_spread;
 	uint32_t method, flags, outstanding;
 	uint32_t rank, nprocs;
 	uint32_t part_kind;

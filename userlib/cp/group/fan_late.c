@@ -91,8 +91,10 @@ bool fan_patient(const struct ddio_group *group, uint64_t seq)
 /* Tells all neighbours that there is a step, and they theirs. */
 static void late_spread(struct fan *fan)
 {
-	if (!fan->mine && fan->state == FAN_OPEN)
-		fan->group->awaited = fan->seq / STEP_NUMBERS;
+	uint64_t number = fan->seq / STEP_NUMBERS;
+
+	if (!fan->mine && fan->state == FAN_OPEN && number > fan->group->awaited)
+		fan->group->awaited = number;
 	if (fan->late || fan->state == FAN_OVER)
 		return;
 	fan->late = true;

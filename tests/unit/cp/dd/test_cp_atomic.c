@@ -322,18 +322,6 @@ static void look_soon(struct cp_proc *p)
 	soon = true;
 }
 
-/* Nobody frees the memory of a process that was killed: the sanitizer, if there is one, counts no leaks of such a world. */
-void __lsan_disable(void) __attribute__((weak));
-void __lsan_enable(void) __attribute__((weak));
-
-static void leaks_allowed(bool allowed)
-{
-	if (allowed && __lsan_disable)
-		__lsan_disable();
-	else if (!allowed && __lsan_enable)
-		__lsan_enable();
-}
-
 /* Returns 1 if the write is there, else 0. */
 static int death_in(struct cp_world *w, uint32_t victim, uint64_t at)
 {
@@ -373,11 +361,11 @@ static int death(uint32_t files, uint32_t victim, uint64_t at)
 	int found;
 
 	if (victim < PROCS)
-		leaks_allowed(true);
+		cp_leaks_allowed(true);
 	begin(&w, files);
 	found = death_in(&w, victim, at);
 	if (victim < PROCS)
-		leaks_allowed(false);
+		cp_leaks_allowed(false);
 	return found;
 }
 
@@ -419,7 +407,7 @@ static void seed_check(uint64_t seed, uint64_t last)
 	uint32_t r;
 
 	p.seed = seed;
-	leaks_allowed(true);
+	cp_leaks_allowed(true);
 	begin_with(&w, 2 + (uint32_t)(seed & 1), &p);
 	ddio_sim_link_default(&link);
 	for (r = 0; r < PROCS; r++) {
@@ -427,7 +415,7 @@ static void seed_check(uint64_t seed, uint64_t last)
 		ddio_sim_set_link(w.proc[r].env, &link);
 	}
 	death_in(&w, (uint32_t)(y % VICTIMS), last * 3 / 2 * x >> 16);
-	leaks_allowed(false);
+	cp_leaks_allowed(false);
 }
 
 static void test_seeds(void)

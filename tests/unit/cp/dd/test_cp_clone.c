@@ -619,24 +619,12 @@ static void die(struct cp_world *w, uint32_t victim)
 	ddio_env_post(node->env[0], &node->stop);
 }
 
-/* Nobody frees the memory of a process that was killed: the sanitizer, if there is one, counts no leaks of such a world. */
-void __lsan_disable(void) __attribute__((weak));
-void __lsan_enable(void) __attribute__((weak));
-
-static void leaks_allowed(bool allowed)
-{
-	if (allowed && __lsan_disable)
-		__lsan_disable();
-	else if (!allowed && __lsan_enable)
-		__lsan_enable();
-}
-
 static bool death(uint32_t victim, uint64_t at)
 {
 	struct cp_world w;
 
 	if (!victim)
-		leaks_allowed(true);
+		cp_leaks_allowed(true);
 	begin(&w);
 	ddio_sim_run_for(w.dw, at);
 	die(&w, victim);
@@ -652,7 +640,7 @@ static bool death(uint32_t victim, uint64_t at)
 		CU_ASSERT_TRUE(run.named);
 	cp_world_end(&w);
 	if (!victim)
-		leaks_allowed(false);
+		cp_leaks_allowed(false);
 	return run.named;
 }
 
