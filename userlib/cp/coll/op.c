@@ -56,15 +56,10 @@ static void op_turn(struct turn *turn);
 /* One operation less is under way: the one that holds its turn for that goes on. */
 static void ops_go_on(struct ddio_group *group)
 {
-	struct ddio_list *ops = group_ops(group);
-	struct ddio_op *op;
+	struct turn *turn = group->turn;
 
-	ddio_list_for_each_entry(op, ops, link)
-		if (op->phase == PHASE_QUEUED) {
-			if (op->held)
-				op_turn(&op->turn);
-			return;
-		}
+	if (turn && turn->begin == op_turn && ddio_container_of(turn, struct ddio_op, turn)->held)
+		op_turn(turn);
 }
 
 /* Ends with the reactor's last access to @op: the user may free it at once. */
