@@ -97,6 +97,28 @@ one "free crc" first keeper last
 one "free drop" first keeper last
 one "free double" first keeper last
 
+# The name space has lost a file: what the disks have of it comes back in /lost+found, and a crash before it is durable
+# leaves it to the next repair.
+check "inode: start" begin inode
+ino=$("$helpers/harm" "$dir/inode/io0/ns" inode drop)
+check "inode: daemons start" restart inode
+check "inode: a check finds no name, and objects" grep -q " 2 orphans" <("$ddio" fsck)
+"$ddio" fsck --repair >"$dir/found" || not_ok "inode: --repair: $(cat "$dir/found")"
+check "inode: it says where the file is" grep -q "^file $ino: given back as /lost+found/#$ino: 311296 bytes" "$dir/found"
+check "inode: nothing is left" grep -q "^0 problems, 0 repaired, 0 orphans: consistent" <("$ddio" fsck --repair)
+for n in 0 1; do
+	kill -9 "$(cat "$dir/inode/io$n.pid")"
+done
+check "inode: daemons start after a kill" restart inode
+cmp -n 300000 "$dir/in" <("$ddio" export "lost+found/#$ino" -) || not_ok "inode: the file is not what it was"
+check "inode: its rest is zeros" [ "$("$ddio" export "lost+found/#$ino" - | tail -c +300001 | tr -d '\0' | wc -c)" -eq 0 ]
+for f in first keeper; do
+	check "inode: $f is whole" cmp "$dir/in" <("$ddio" export $f -)
+done
+check "inode: it can be removed" "$ddio" rm "lost+found/#$ino"
+check "inode: consistent" grep -q " 0 orphans: consistent" <("$ddio" fsck)
+"$ddio" stop --clean --dir "$dir/inode" >/dev/null
+
 # A damaged label is refused until --repair rewrites it from its copy.
 check "label: start" begin label
 check "label: harm" "$helpers/harm" "$dir/label/io0/$disk" label crc

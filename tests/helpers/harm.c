@@ -9,6 +9,7 @@
  *   harm DIR free double		space of the first extent is free, too
  *   harm DIR label old IMAGE		records and disk become those of release 0.1.0, which knew no lives
  *   harm DIR disks drop		DIR is the name space's: it forgets all disks and its own lives
+ *   harm DIR inode drop		DIR is the name space's: the last inode's record is gone
  *
  * DIR: the disk's directory of records.  Prints what it did.
  */
@@ -176,6 +177,19 @@ static int forget_disks(MDB_txn *txn, void *arg)
 	return mdb_drop(txn, h->db.dbi[0], 0);
 }
 
+static int forget_inode(MDB_txn *txn, void *arg)
+{
+	struct harm *h = arg;
+	uint64_t ino;
+	MDB_val k, v;
+	int ret = record_at(h, txn, 0, MDB_LAST, &k, &v);
+
+	if (ret || !rec_key_get(k.mv_data, k.mv_size, &ino))
+		return ret ? ret : EINVAL;
+	printf("%llu\n", (unsigned long long)ino);
+	return mdb_del(txn, h->db.dbi[0], &k, NULL);
+}
+
 static int harm_do(MDB_txn *txn, void *arg)
 {
 	struct harm *h = arg;
@@ -197,13 +211,16 @@ int main(int argc, char **argv)
 				  .map = STORE_MAP,
 				  .sync = true };
 	struct harm h = { .which = -1, .image = argc == 5 ? argv[4] : NULL };
-	bool names = argc == 4 && !strcmp(argv[2], "disks");
+	bool inodes = argc == 4 && !strcmp(argv[2], "inode");
+	bool names = argc == 4 && (inodes || !strcmp(argv[2], "disks"));
 	char err[500];
 	size_t i;
 	int ret;
 
 	if (names)
-		opts = (struct lmdb_opts){ .dbs = { "disks" }, .map = STORE_MAP, .sync = true };
+		opts = (struct lmdb_opts){ .dbs = { inodes ? "inodes" : "disks" },
+					   .map = STORE_MAP,
+					   .sync = true };
 	for (i = 0; argc >= 4 && i < sizeof(databases) / sizeof(databases[0]); i++)
 		if (!strcmp(argv[2], databases[i]))
 			h.which = (int)i;
@@ -218,7 +235,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "harm: %s\n", err);
 		return 1;
 	}
-	ret = lmdb_write(&h.db, names ? forget_disks : harm_do, &h);
+	ret = lmdb_write(&h.db, inodes ? forget_inode : names ? forget_disks : harm_do, &h);
 	lmdb_close(&h.db);
 	if (ret)
 		fprintf(stderr, "harm: %s %s: %s\n", argv[2], argv[3], mdb_strerror(-ret));

@@ -48,6 +48,7 @@
 #define DDIO_FEATURE_CLONE 0x10000000ull /* NS_CLONE, NS_CLONED, OBJ_HOLD, OBJ_CLONE */
 #define DDIO_FEATURE_FLAT 0x20000000ull	 /* GROUP_TABLE: the connection stays, in a flat tree */
 #define DDIO_FEATURE_FILES 0x40000000ull /* NS_COMMIT_FILES */
+#define DDIO_FEATURE_ADOPT 0x80000000ull /* NS_ADOPT, OBJ_WHOSE */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -56,7 +57,7 @@
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
 	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
-	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES)
+	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -121,6 +122,8 @@ enum ddio_opcode {
 	DDIO_OP_NS_CLONED = 43, /* it gets its name, or is given up */
 	DDIO_OP_NS_COMMIT_FILES =
 		44, /* epochs of several files are decided together, or given up */
+	DDIO_OP_NS_ADOPT =
+		45, /* objects get a file again, in /lost+found; reply: its record, with its name */
 
 	/* objects: a file's share on one disk; the traditional path */
 	DDIO_OP_OBJ_READ = 48,	/* reply: bulk */
@@ -135,6 +138,7 @@ enum ddio_opcode {
 	DDIO_OP_DROP_CACHE = 56,  /* write back and forget cached blocks: for measurements */
 	DDIO_OP_FSCK = 57,	  /* check one disk's records */
 	DDIO_OP_OBJ_QUERY = 58,	  /* which records match, and what is made of them; feature QUERY */
+	DDIO_OP_OBJ_WHOSE = 59,	  /* reply: the file of the object, whose number is known */
 
 	/* collectives */
 	DDIO_OP_ATTACH = 64, /* this connection belongs to rank r of group g */

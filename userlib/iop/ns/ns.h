@@ -65,6 +65,12 @@ bool ns_check_step(struct ns_check *check, uint32_t steps);
 void ns_check_give_up(struct ns_check *check);
 /* Frees @check.  @result: what it has found; NULL: it is given up. */
 int ns_check_end(struct ns_check *check, struct ddio_msg_fsck *result);
+/*
+ * Gives objects that belong to no file one again, in one change: an inode with number, stripe and size of @rec, which is root's
+ * alone, and a name in /lost+found, which is made if there is none; sets @rec->name to its path.  -ERANGE: the number was never
+ * given out; -EEXIST: it, or every name for it, is taken.
+ */
+int ns_adopt(struct ns *ns, struct ddio_file_record *rec);
 /* Returns true if commits reach stable storage. */
 bool ns_sync(const struct ns *ns);
 uint64_t ns_inodes(struct ns *ns);

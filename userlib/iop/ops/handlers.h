@@ -66,6 +66,6 @@ int serve_obj_punch(struct server_request *req, const void *payload);
 int serve_obj_allocate(struct server_request *req, const void *payload);
 int serve_obj_copy(struct server_request *req, const void *payload);
 int serve_drop_cache(struct server_request *req, const void *payload);
-int serve_fsck(struct server_request *req, const void *payload);
+int serve_obj_whose(struct server_request *req, const void *payload);
 
 #endif /* DDIO_OPS_HANDLERS_H */

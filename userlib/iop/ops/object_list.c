@@ -125,3 +125,17 @@ int serve_obj_list(struct server_request *req, const void *payload)
 	free(x.ids);
 	return 0;
 }
+
+int serve_obj_whose(struct server_request *req, const void *payload)
+{
+	int ret, err;
+
+	if (!obj_decode(req, payload, req->msg.length, false, &ret))
+		return ret;
+	err = store_ref(req->disk->store, req->obj.file.id, &req->obj.file);
+	if (err)
+		obj_fail(req, err, "finding the object");
+	else
+		SERVER_REPLY(req, obj, &req->obj);
+	return 0;
+}

@@ -151,6 +151,7 @@ static const struct server_op handled[] = {
 	OP_CHANGES(OBJ_TRUNCATE, obj_truncate_fetched, ACCESS_WRITE),
 	OP(OBJ_EXTENTS, obj_extents_fetched, ACCESS_FILE),
 	OP(OBJ_LIST, serve_obj_list, ACCESS_ROOT),
+	OP(OBJ_WHOSE, serve_obj_whose, ACCESS_ROOT),
 	OP_CHANGES(OBJ_RESERVE, obj_reserve_fetched, ACCESS_WRITE),
 	OP(OBJ_STAT, obj_stat_fetched, ACCESS_FILE),
 	OP_CHANGES(OBJ_PUNCH, obj_punch_fetched, ACCESS_WRITE),
@@ -158,7 +159,6 @@ static const struct server_op handled[] = {
 	OP_CHANGES(OBJ_COPY, obj_copy_fetched, ACCESS_ROOT),
 	OP_CHANGES(OBJ_SETTLE, serve_obj_settle, ACCESS_WRITE),
 	OP(DROP_CACHE, drop_cache_fetched, ACCESS_FILE),
-	OP(FSCK, serve_fsck, ACCESS_ROOT),
 };
 
 const struct server_service ops_service = {

@@ -540,7 +540,125 @@ static void test_start(void)
 	nst_end(&t);
 }
 
+/* Gives objects of a number a file again; *path: as it was told. */
+static int adopt(struct nst *t, uint64_t ino, char path[64])
+{
+	uint32_t disks[2] = { 0, 1 };
+	struct ddio_file_record rec = { .ref = { .id = ino, .seed = 7, .block = 4096 },
+					.size = 3 * 4096,
+					.ndisks = 2,
+					.disks = disks };
+	int ret = ns_adopt(t->ns, &rec);
+
+	snprintf(path, 64, "%.63s", ret ? "" : rec.name);
+	return ret;
+}
+
+static int give_away(struct nst *t, uint64_t ino, uint32_t uid)
+{
+	const struct ddio_msg_fs_setattr x = { .ino = ino, .mask = DDIO_FS_SET_UID, .uid = uid };
+	struct inode in;
+	int ret = ns_setattr(t->ns, NULL, &x, &in);
+
+	inode_free(&in);
+	return ret;
+}
+
+static uint64_t gone_file(struct nst *t)
+{
+	uint64_t ino = nst_file(t, NST_ROOT, "gone");
+
+	CU_ASSERT_EQUAL(nst_unlink(t, NST_ROOT, "gone"), 0);
+	return ino;
+}
+
+/* A number that is free gets a file of root's in /lost+found; any other gets none. */
+static void test_adopt(void)
+{
+	char path[64], want[64];
+	struct inode in;
+	uint64_t ino, dir;
+	struct nst t;
+
+	nst_begin(&t);
+	ino = gone_file(&t);
+	CU_ASSERT_EQUAL(adopt(&t, NS_FIRST - 1, path), -ERANGE);
+	CU_ASSERT_EQUAL(adopt(&t, t.ns->next, path), -ERANGE);
+	CU_ASSERT_EQUAL(adopt(&t, UINT64_MAX, path), -ERANGE);
+	CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, "lost+found"), 0);
+	CU_ASSERT_EQUAL_FATAL(adopt(&t, ino, path), 0);
+	snprintf(want, sizeof(want), "lost+found/#%d", (int)ino);
+	CU_ASSERT_STRING_EQUAL(path, want);
+	CU_ASSERT_EQUAL(adopt(&t, ino, path), -EEXIST);
+	dir = nst_find(&t, NST_ROOT, "lost+found");
+	CU_ASSERT_EQUAL(nst_attr(&t, dir).mode, S_IFDIR | 0700);
+	CU_ASSERT_EQUAL(nst_find(&t, dir, want + 11), ino);
+	nst_clean(&t, 1);
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	nst_clean(&t, 1);
+	CU_ASSERT_EQUAL_FATAL(ns_inode(t.ns, ino, &in), 0);
+	CU_ASSERT_EQUAL(in.mode, S_IFREG | 0600);
+	CU_ASSERT_EQUAL(in.size, 3 * 4096);
+	CU_ASSERT_EQUAL(in.stripe.seed, 7);
+	CU_ASSERT_EQUAL(in.stripe.ndisks, 2);
+	CU_ASSERT(in.flags & INODE_DATA);
+	inode_free(&in);
+	/* A number that is some other inode's. */
+	CU_ASSERT_EQUAL(adopt(&t, dir, path), -EEXIST);
+	/* One that is being removed still has its number. */
+	ino = nst_file(&t, NST_ROOT, "going");
+	CU_ASSERT_EQUAL(nst_data(&t, ino, 10), 0);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "going"), 0);
+	CU_ASSERT_EQUAL(adopt(&t, ino, path), -EEXIST);
+	nst_end(&t);
+}
+
+/* Names that are taken, and a /lost+found that is a person's. */
+static void test_adopt_names(void)
+{
+	char path[64], name[64];
+	uint64_t ino, dir;
+	struct nst t;
+	int i;
+
+	nst_begin(&t);
+	dir = nst_mkdir(&t, NST_ROOT, "lost+found");
+	ino = gone_file(&t);
+	snprintf(name, sizeof(name), "#%d", (int)ino);
+	CU_ASSERT_NOT_EQUAL(nst_mkdir(&t, dir, name), 0);
+	CU_ASSERT_EQUAL(adopt(&t, ino, path), 0);
+	CU_ASSERT_EQUAL(strncmp(path + 11, name, strlen(name)), 0);
+	CU_ASSERT_STRING_EQUAL(path + 11 + strlen(name), ".1");
+	CU_ASSERT_EQUAL(nst_find(&t, dir, path + 11), ino);
+	ino = gone_file(&t);
+	for (i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), i ? "#%d.%d" : "#%d", (int)ino, i);
+		CU_ASSERT_NOT_EQUAL(nst_file(&t, dir, name), 0);
+	}
+	CU_ASSERT_EQUAL(adopt(&t, ino, path), -EEXIST);
+	nst_clean(&t, 11);
+	nst_end(&t);
+	for (i = 0; i < 2; i++) {
+		nst_begin(&t);
+		dir = i ? nst_mkdir(&t, NST_ROOT, "lost+found") : 0;
+		if (i) {
+			CU_ASSERT_EQUAL(give_away(&t, dir, 1000), 0);
+		} else {
+			CU_ASSERT_NOT_EQUAL(nst_file(&t, NST_ROOT, "lost+found"), 0);
+		}
+		ino = gone_file(&t);
+		snprintf(name, sizeof(name), "#%d", (int)ino);
+		CU_ASSERT_EQUAL(adopt(&t, ino, path), 0);
+		CU_ASSERT_STRING_EQUAL(path, name);
+		CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, name), ino);
+		nst_clean(&t, i ? 1 : 2);
+		nst_end(&t);
+	}
+}
+
 static const struct ut_case cases[] = {
+	{ "objects get a file", test_adopt },
+	{ "objects get a name", test_adopt_names },
 	{ "in steps", test_steps },
 	{ "deep", test_deep },
 	{ "much", test_much },

@@ -7,6 +7,7 @@
 #include "tests/unit/lib/ut_nomem.h"
 
 #include "userlib/iop/ns/acl.c"
+#include "userlib/iop/ns/check/adopt.c"
 #include "userlib/iop/kv/kv.c"
 #include "userlib/iop/kv/lmdb.c"
 #include "userlib/iop/kv/commit.c"
@@ -70,6 +71,21 @@ static int set(struct nst *t, uint64_t ino, const char *name, const char *value)
 	return ret;
 }
 
+/* Objects get back the file that they had. */
+static int adopt_gone(struct nst *t, uint64_t ino)
+{
+	struct ddio_file_record rec = { .ref = { .id = ino, .seed = 7, .block = 4096 },
+					.ndisks = 2,
+					.disks = (uint32_t[]){ 0, 1 } };
+	int ret = nst_unlink(t, NST_ROOT, "i");
+
+	if (!ret)
+		ret = nst_unlink(t, NST_ROOT, "h");
+	if (!ret)
+		ret = ns_gone(t->ns, ino);
+	return ret ? ret : ns_adopt(t->ns, &rec);
+}
+
 static int use(struct nst *t)
 {
 	static const uint8_t id[DDIO_GROUP_ID_LEN] = { 7 };
@@ -104,6 +120,7 @@ static int use(struct nst *t)
 			free(out.ents);
 	}
 	ret = first(ret, ret ? ret : nst_unlink(t, d, "g"));
+	ret = first(ret, ret ? ret : adopt_gone(t, f));
 	if (m)
 		ret = first(ret, nst_mount_end(t, m));
 	return first(ret, nst_commit(t));

@@ -41,6 +41,8 @@ ROW(NS_COMMIT_FILES, ns_epochs, ddio_msg_ns_epochs, .n = 1,
     .epochs = &(struct ddio_msg_ns_epoch){ .id = u->at, .epoch = 1 })
 ROW(NS_CLONE, ns_size, ddio_msg_ns_size, .id = u->at)
 ROW(NS_CLONED, ns_clone, ddio_msg_ns_clone, .id = u->at, .path = "pub/clone")
+ROW(NS_ADOPT, record, ddio_file_record, .ref = { .id = u->at, .block = 4096 }, .ndisks = 1,
+    .disks = (uint32_t[]){ 0 })
 ROW(FS_LOOKUP, fs_name, ddio_msg_fs_name, .parent = u->dir, .name = "own")
 ROW(FS_GETATTR, fs_ino, ddio_msg_fs_ino, .ino = u->at)
 ROW(FS_SETATTR, fs_setattr, ddio_msg_fs_setattr, .ino = u->at, .mask = DDIO_FS_SET_MODE,
@@ -86,6 +88,7 @@ ROW(OBJ_HOLD, obj, ddio_msg_obj, .file = { .id = u->at, .seed = 1, .block = 4096
 ROW(OBJ_CLONE, obj_clone, ddio_msg_obj_clone, .to = { .id = u->at, .seed = 1, .block = 4096 },
     .from = { .id = u->all, .seed = 1, .block = 4096 }, .hold = 1)
 ROW(OBJ_LIST, obj, ddio_msg_obj, .len = 9)
+ROW(OBJ_WHOSE, obj, ddio_msg_obj, .file = { .id = u->at, .block = 4096 })
 ROW(FSCK, obj, ddio_msg_obj, .disk = DDIO_FSCK_NAMES)
 ROW(OBJ_COPY, obj_copy, ddio_msg_obj_copy, .from = { .id = u->at, .seed = 1, .block = 4096 },
     .to = { .id = u->all, .seed = 1, .block = 4096 }, .len = 512)
@@ -143,6 +146,7 @@ static const struct user_row rows[] = {
 	DISK(OBJ_CLONE),     DISK(OBJ_LIST),
 	DISK(FSCK),	     DISK(OBJ_COPY),
 	DISK(SCRUB),	     DISK(SHOW),
+	NAMES(NS_ADOPT),     DISK(OBJ_WHOSE),
 	DISK(OBJ_QUERY),
 };
 

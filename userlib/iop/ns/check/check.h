@@ -28,6 +28,9 @@ struct seen_inode {
 
 struct seen_chunk;
 
+/* The directory, in the root, where a repair puts what has no name. */
+#define CHECK_LOST_FOUND "lost+found"
+
 /* What a pass returns if it need not go on, or wants the same inode again: no errno. */
 #define CHECK_ENOUGH 1
 #define CHECK_MORE 2

@@ -7,8 +7,6 @@
 #include <string.h>
 #include "iop/ns/check/check.h"
 
-#define LOST_AND_FOUND "lost+found"
-
 static int load(struct ns_check *c, uint64_t ino, struct inode *in)
 {
 	uint8_t key[NS_KEY_LEN];
@@ -56,7 +54,7 @@ static int add_entry(struct ns_check *c, uint64_t dir_ino, const char *name, uin
 static int found_dir(struct ns_check *c, uint64_t *ino)
 {
 	uint8_t key[NS_NAME_KEY_MAX];
-	size_t len = ns_name_key(key, DDIO_FS_ROOT, LOST_AND_FOUND);
+	size_t len = ns_name_key(key, DDIO_FS_ROOT, CHECK_LOST_FOUND);
 	struct ns_entry e = { .ino = 0 };
 	struct seen_inode *s;
 	MDB_val v;
@@ -79,7 +77,7 @@ static int found_dir(struct ns_check *c, uint64_t *ino)
 	s->cookie = NS_COOKIE;
 	s->state = SEEN_GOOD;
 	ret = make_found_dir(c, *ino);
-	return ret ? ret : add_entry(c, DDIO_FS_ROOT, LOST_AND_FOUND, *ino);
+	return ret ? ret : add_entry(c, DDIO_FS_ROOT, CHECK_LOST_FOUND, *ino);
 }
 
 /* Gives a readable inode without a name one. */

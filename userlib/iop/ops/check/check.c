@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/ns/ns.h"
-#include "iop/ops/handlers.h"
+#include "iop/ops/check/priv.h"
 #include "iop/ops/object.h"
 
 #define CHECK_TRIES 10

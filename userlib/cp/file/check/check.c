@@ -13,50 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/file/file.h"
+#include "cp/file/check/check.h"
 #include "cp/node/identity.h"
 
-/* One request, made by the application's thread. */
-struct check_ask {
-	struct session_call call;
-	struct node_request request;
-	uint16_t opcode;
-	bool names; /* to the name server, else to the disk of @obj */
-	struct ddio_msg_obj obj;
-	struct ddio_msg_fsck fsck;
-	struct ddio_msg_obj_list list;
-};
-
-/* An object that was found on a disk. */
-struct found_object {
-	uint64_t id;
-	uint32_t disk;
-};
-
-/* The first @nused of its disks are those that the file is long enough for. */
-struct found_file {
-	uint64_t id;
-	bool dying;
-	uint32_t ndisks, nused;
-	uint32_t *disks;
-};
-
-struct cluster_check {
-	struct ddio_session *session;
-	bool repair, drop;
-	void (*fn)(void *arg, const char *line);
-	void *arg;
-	struct ddio_check_result *result;
-	struct found_object *found;
-	size_t nfound, cap;
-	struct found_file *names;
-	size_t nnames, names_cap;
-	uint64_t *dying;
-	size_t ndying;
-};
-
-static void __attribute__((format(printf, 2, 3)))
-tell(struct cluster_check *c, const char *fmt, ...)
+void check_tell(struct cluster_check *c, const char *fmt, ...)
 {
 	char line[DDIO_MAX_TEXT + 300];
 	va_list ap;
@@ -85,6 +45,10 @@ static void ask_got(struct node_request *request, const struct reply *reply)
 		err = ddio_get_fsck(reply->payload, reply->len, &a->fsck);
 	else if (a->opcode == DDIO_OP_OBJ_LIST)
 		err = ddio_get_obj_list(reply->payload, reply->len, &a->list);
+	else if (a->opcode == DDIO_OP_OBJ_WHOSE)
+		err = ddio_get_obj(reply->payload, reply->len, &a->obj);
+	else if (a->opcode == DDIO_OP_OBJ_STAT)
+		err = ddio_get_obj_stat(reply->payload, reply->len, &a->stat);
 	if (err)
 		error_set(&error, err, "check: malformed reply");
 	call_end(&a->call, &error);
@@ -97,6 +61,8 @@ static void ask_run(struct session_call *call)
 	int err;
 
 	request_init(&a->request, a->opcode, ask_got, a);
+	if (a->opcode == DDIO_OP_OBJ_WHOSE)
+		a->request.feature = DDIO_FEATURE_ADOPT;
 	err = request_put(&a->request, obj, &a->obj);
 	if (err) {
 		error_set(&error, err, "check: %s", strerror(-err));
@@ -120,7 +86,7 @@ static void rest(struct ddio_env *env)
 }
 
 /* Asks again while records that are to be repaired are being committed. */
-static int ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode)
+int check_ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode)
 {
 	int err, tries = 0;
 
@@ -134,16 +100,23 @@ static int ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode)
 	return err;
 }
 
+static int commit_names(struct cluster_check *c)
+{
+	struct check_ask a = { .names = true, .obj.flags = DDIO_OBJ_ALL };
+
+	return check_ask(c, &a, DDIO_OP_OBJ_SYNC);
+}
+
 /* Makes all records durable: repair works on what is on the disk. */
 static int commit_all(struct cluster_check *c)
 {
-	struct check_ask a = { .names = true, .obj.flags = DDIO_OBJ_ALL };
-	int err = ask(c, &a, DDIO_OP_OBJ_SYNC);
+	struct check_ask a;
+	int err = commit_names(c);
 	uint32_t i;
 
 	for (i = 0; i < c->session->conf->ndisks && !err; i++) {
 		a = (struct check_ask){ .obj = { .disk = i, .flags = DDIO_OBJ_ALL } };
-		err = ask(c, &a, DDIO_OP_OBJ_SYNC);
+		err = check_ask(c, &a, DDIO_OP_OBJ_SYNC);
 	}
 	return err;
 }
@@ -156,17 +129,17 @@ static void add_fsck(struct cluster_check *c, const struct ddio_msg_fsck *x, con
 	c->result->problems += x->problems;
 	c->result->repaired += x->repaired;
 	if (x->problems)
-		tell(c, "%s: %" PRIu64 " problems%s, the first: %s", where, x->problems,
-		     !x->repaired		 ? ""
-		     : x->repaired < x->problems ? " (some of them repaired)"
-						 : " (repaired)",
-		     x->text);
+		check_tell(c, "%s: %" PRIu64 " problems%s, the first: %s", where, x->problems,
+			   !x->repaired		       ? ""
+			   : x->repaired < x->problems ? " (some of them repaired)"
+						       : " (repaired)",
+			   x->text);
 }
 
 static int check_names(struct cluster_check *c)
 {
 	struct check_ask a = { .names = true, .obj.disk = DDIO_FSCK_NAMES };
-	int err = ask(c, &a, DDIO_OP_FSCK);
+	int err = check_ask(c, &a, DDIO_OP_FSCK);
 
 	if (!err)
 		add_fsck(c, &a.fsck, "name space");
@@ -178,7 +151,7 @@ static int check_disk(struct cluster_check *c, uint32_t disk)
 	const struct ddio_conf *conf = c->session->conf;
 	struct check_ask a = { .obj.disk = disk };
 	char where[2 * DDIO_MAX_NAME + 16];
-	int err = ask(c, &a, DDIO_OP_FSCK);
+	int err = check_ask(c, &a, DDIO_OP_FSCK);
 
 	if (err)
 		return err;
@@ -223,7 +196,7 @@ static int list_objects(struct cluster_check *c, uint32_t disk)
 		a.obj.disk = disk;
 		a.obj.offset = after;
 		a.obj.len = DDIO_MAX_BATCH;
-		err = ask(c, &a, DDIO_OP_OBJ_LIST);
+		err = check_ask(c, &a, DDIO_OP_OBJ_LIST);
 		if (err)
 			break;
 		for (i = 0; i < a.list.n && !err; i++)
@@ -366,35 +339,67 @@ static int drop_object(struct cluster_check *c, const struct found_object *f)
 {
 	struct check_ask a = { .obj = { .file = { .id = f->id, .block = DDIO_MIN_BLOCK },
 					.disk = f->disk } };
-	int err = ask(c, &a, DDIO_OP_OBJ_REMOVE);
+	int err = check_ask(c, &a, DDIO_OP_OBJ_REMOVE);
 
 	return err == -ENOENT ? 0 : err;
 }
 
-static int match_object(struct cluster_check *c, const struct found_object *f)
+/* Objects of one number, on @n disks, that belong to no file. */
+static int match_none(struct cluster_check *c, const struct found_object *f, size_t n)
 {
-	const char *disk = c->session->conf->disks[f->disk].name;
-	struct found_file key = { .id = f->id };
-	const struct found_file *n =
-		c->nnames ? bsearch(&key, c->names, c->nnames, sizeof(key), by_id) : NULL;
+	size_t i;
 	int err = 0;
 
-	if (!n) {
-		c->result->orphans++;
-		tell(c, "disk %s: object %" PRIu64 " belongs to no file%s", disk, f->id,
-		     c->drop	 ? ": removed"
-		     : c->repair ? ": kept ('--repair --drop' removes it)"
-				 : "");
+	for (i = 0; i < n && !err; i++) {
+		check_tell(c, "disk %s: object %" PRIu64 " belongs to no file%s",
+			   c->session->conf->disks[f[i].disk].name, f[i].id,
+			   c->drop ? ": removed" : "");
 		if (c->drop)
-			err = drop_object(c, f);
-	} else if (!striped_over(n, f->disk)) {
+			err = drop_object(c, &f[i]);
+	}
+	c->result->orphans += n;
+	return err || c->drop || !c->repair ? err : check_adopt(c, f, n);
+}
+
+static void match_object(struct cluster_check *c, const struct found_object *f,
+			 const struct found_file *n)
+{
+	if (!striped_over(n, f->disk)) {
 		c->result->problems++;
-		tell(c, "disk %s: file %" PRIu64 " has an object here but is not striped here",
-		     disk, f->id);
+		check_tell(c,
+			   "disk %s: file %" PRIu64 " has an object here but is not striped here",
+			   c->session->conf->disks[f->disk].name, f->id);
 	} else if (n->dying) {
 		c->result->orphans++;
 	}
-	return err;
+}
+
+/* Compares the objects of one number with its file. */
+static int match_objects(struct cluster_check *c, const struct found_object *f, size_t n)
+{
+	struct found_file key = { .id = f->id };
+	const struct found_file *file =
+		c->nnames ? bsearch(&key, c->names, c->nnames, sizeof(key), by_id) : NULL;
+	size_t i;
+
+	if (!file)
+		return match_none(c, f, n);
+	for (i = 0; i < n; i++)
+		match_object(c, &f[i], file);
+	return 0;
+}
+
+static int match_all(struct cluster_check *c)
+{
+	size_t i, n;
+	int err = 0;
+
+	for (i = 0; i < c->nfound && !err; i += n) {
+		for (n = 1; i + n < c->nfound && c->found[i + n].id == c->found[i].id; n++)
+			;
+		err = match_objects(c, &c->found[i], n);
+	}
+	return err || !c->adopted ? err : commit_names(c);
 }
 
 static int by_id_disk(const void *a, const void *b)
@@ -419,11 +424,11 @@ static void match_file(struct cluster_check *c, const struct found_file *n)
 		    (c->nfound && bsearch(&key, c->found, c->nfound, sizeof(key), by_id_disk)))
 			continue;
 		c->result->problems++;
-		tell(c,
-		     "file %" PRIu64
-		     ": what it had on disk %s may be lost with the disk that was there "
-		     "before: restore it from a backup",
-		     n->id, c->session->conf->disks[n->disks[i]].name);
+		check_tell(c,
+			   "file %" PRIu64
+			   ": what it had on disk %s may be lost with the disk that was there "
+			   "before: restore it from a backup",
+			   n->id, c->session->conf->disks[n->disks[i]].name);
 	}
 }
 
@@ -439,8 +444,8 @@ static int finish_removals(struct cluster_check *c)
 	for (i = 0; i < c->ndying && !err; i++) {
 		err = remove_orphan(c->session, c->dying[i]);
 		if (!err)
-			tell(c, "file %" PRIu64 ": its removal was cut short: finished",
-			     c->dying[i]);
+			check_tell(c, "file %" PRIu64 ": its removal was cut short: finished",
+				   c->dying[i]);
 		c->result->nameless += err == -EBUSY;
 		/* It is gone meanwhile, or a mount has it open. */
 		if (err == -ENOENT || err == -EBUSY)
@@ -459,6 +464,7 @@ static int check_all(struct cluster_check *c)
 		err = check_names(c);
 	for (i = 0; i < ndisks && !err; i++)
 		err = check_disk(c, i);
+	c->damaged = c->result->problems > c->result->repaired;
 	for (i = 0; i < ndisks && !err; i++)
 		err = list_objects(c, i);
 	if (!err)
@@ -468,10 +474,9 @@ static int check_all(struct cluster_check *c)
 	c->result->files = c->nnames - c->ndying;
 	if (c->nnames)
 		qsort(c->names, c->nnames, sizeof(*c->names), by_id);
-	for (k = 0; k < c->nfound && !err; k++)
-		err = match_object(c, &c->found[k]);
 	if (c->nfound)
 		qsort(c->found, c->nfound, sizeof(*c->found), by_id_disk);
+	err = match_all(c);
 	for (k = 0; k < c->nnames && !err; k++)
 		match_file(c, &c->names[k]);
 	return err ? err : finish_removals(c);
