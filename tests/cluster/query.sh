@@ -54,8 +54,35 @@ check "and the sum of bytes" [ $? = 2 ]
 in_time 30 "$ddio" query nowhere "${fields[@]}" --count 2>"$dir/err"
 check "no such file" [ $? = 1 ]
 
+# Several processes: each record is one process's, as the value says, and all of them are there.
+check "by ranges" query --procs 3 --deal v:-100,200 --print v,n --output "$dir/by" --count --sum v -w 'kind < 500'
+check "all are counted, and each process's" same '$2 < 500 { c++; s += $3; m[$3 < -100 ? 0 : $3 < 200 ? 1 : 2]++ }
+	END { print "count\t" c "\nsum v\t" s "\ncount of 0\t" m[0] + 0 "\ncount of 1\t" m[1] + 0 "\ncount of 2\t" m[2] + 0 }'
+for r in 0 1 2; do
+	awk -F'\t' -v r=$r '$2 < 500 && r == ($3 < -100 ? 0 : $3 < 200 ? 1 : 2) { print $1 "\t" $3 "\t" $1 }' "$dir/text" >"$dir/want"
+	check "process $r has its range" cmp "$dir/want" "$dir/by.$r"
+done
+check "by number" query --procs 4 --print n --output "$dir/part" -w 'kind != 3'
+check "they are parts of the file" bash -c "cat '$dir'/part.[0-3] | cmp - <(awk -F'\t' '\$2 != 3 { print \$1 \"\t\" \$1 }' '$dir/text')"
+check "by hash" query --procs 2 --deal kind --print kind --output "$dir/hash"
+check "no value is in two of them" [ -z "$(comm -12 <(cut -f2 "$dir/hash.0" | sort -u) <(cut -f2 "$dir/hash.1" | sort -u))" ]
+check "and all are there" [ "$(cat "$dir/hash.0" "$dir/hash.1" | wc -l)" = 20000 ]
+check "and both have some" [ -s "$dir/hash.0" -a -s "$dir/hash.1" ]
+query --count --deal v
+check "a distribution for nobody is one of usage" [ $? = 2 ]
+query --procs 2 --print v
+check "and records without a file" [ $? = 2 ]
+query --procs 2 --count --deal v:1,x
+check "and a bound that is none" [ $? = 2 ]
+query --procs 2 --count --deal v:1,2,3
+check "more ranges than processes fail" [ $? = 1 ]
+query --procs 2 --print v --output "$dir/no/where"
+check "so does a file that cannot be made" [ $? = 1 ]
+
 # An I/O processor that is not there: no part of an answer.
 kill -9 "$(cat "$dir/query/io1.pid")"
 query --sum v
 check "an I/O processor less is an error" [ $? = 1 ]
+query --procs 2 --sum v
+check "of several processes, too" [ $? = 1 ]
 check "with nothing printed" [ ! -s "$dir/out" ]

@@ -23,6 +23,23 @@ struct ddio_session *cmd_connect(const char *command, const char *conf);
 const char *cmd_human(uint64_t bytes, char buf[16]);
 
 /**
+ * struct cmd_pipes - by which processes that are about to be made form a group; see pipes.c
+ * @fd: of each rank but 0; @n: ranks; @rank: this process's own
+ */
+struct cmd_pipes {
+	int (*fd)[2];
+	uint32_t n, rank;
+};
+
+/* Return: 0 or -errno; pipes_free() in any case */
+int pipes_make(struct cmd_pipes *p, uint32_t n);
+void pipes_free(struct cmd_pipes *p);
+/* After the fork: each process keeps only its own ends, so that the pipes end if rank 0 dies. */
+void pipes_own(struct cmd_pipes *p, uint32_t rank);
+/* For ddio_group_create_bcast(). */
+int pipes_bcast(void *pipes, void *buf, size_t len, uint32_t root);
+
+/**
  * cmd_mounted - the name that a file has in the cluster
  * @name: a path below a mount of ddio, or a name in the cluster
  * @out: room for the answer

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <ddio/ddio.h>
 #include "ddio.h"
-#include "query_args.h"
+#include "query/args.h"
 
 #define PRINT_BYTES (64u << 20) /* of fields that are fetched at a time */
 #define PRINT_RECORDS (1u << 20)
@@ -17,7 +17,9 @@ struct query_values {
 	const char *conf;
 	uint64_t record, origin, first, records;
 	char *field, *sum, *min, *max, *histogram, *print;
-	const char *where;
+	const char *where, *output;
+	char *deal;
+	uint32_t procs;
 	bool count;
 };
 
@@ -55,6 +57,18 @@ static const struct ddio_opt query_opts[] = {
 		 "NAME:BOUND,...", "how many values lie between these bounds"),
 	DDIO_OPT("print", 'p', OPT_LIST, offsetof(struct query_values, print), "NAME,...",
 		 "a line for each record that matches: its number, and these fields"),
+	{ .name = "procs",
+	  .type = OPT_U32,
+	  .offset = offsetof(struct query_values, procs),
+	  .arg = "N",
+	  .help = "so many processes ask together, and each gets records of its own",
+	  .min = 1,
+	  .max = DDIO_QUERY_MEMBERS_MAX },
+	DDIO_OPT("deal", 'd', OPT_LIST, offsetof(struct query_values, deal), "HOW",
+		 "which are whose: \"number\" (equal parts of the file), NAME (by a hash of the field) "
+		 "or NAME:BOUND,... (by ranges of its values)"),
+	DDIO_OPT("output", 0, OPT_TEXT, offsetof(struct query_values, output), "PREFIX",
+		 "each process prints into PREFIX.0, PREFIX.1, ..."),
 	{ 0 },
 };
 
@@ -71,7 +85,7 @@ static int wrong(const char *text)
 /* Makes the question of the options: 0 or EXIT_USAGE. */
 static int question(struct query_args *a, const struct query_values *v)
 {
-	char why[256] = "";
+	char why[256] = "", number[] = "number";
 	int err;
 
 	a->q.record = (uint32_t)v->record;
@@ -89,8 +103,13 @@ static int question(struct query_args *a, const struct query_values *v)
 		err = args_histograms(a, v->histogram, why, sizeof(why));
 	if (!err)
 		err = args_print(a, v->print, why, sizeof(why));
+	if (!err)
+		err = args_deal(a, v->deal ? v->deal : number, why, sizeof(why));
 	if (err)
 		return wrong(why);
+	if (!v->procs ? v->deal || v->output : !v->print != !v->output)
+		return wrong(v->procs ? "with --procs, --print and --output go together"
+				      : "--deal and --output need --procs");
 	if (!v->count && !a->q.nreduce && !v->print)
 		return wrong(
 			"nothing is asked: give --count, --sum, --min, --max, --histogram or --print");
@@ -219,32 +238,45 @@ static void values_free(struct query_values *v)
 	free(v->max);
 	free(v->histogram);
 	free(v->print);
+	free(v->deal);
+}
+
+static int ask_alone(const struct query_values *v, const struct query_args *a, const char *conf,
+		     const char *name)
+{
+	struct ddio_session *s = cmd_connect("query", conf);
+	int err;
+
+	if (!s)
+		return EXIT_FAILED;
+	err = ask(s, name, a, v);
+	if (err)
+		cmd_fail_session("query", s, err, name);
+	ddio_disconnect(s);
+	return err ? EXIT_FAILED : EXIT_OK;
 }
 
 static int query_run(const struct query_values *v, const char *file)
 {
 	char space[2 * PATH_MAX], conf[PATH_MAX];
 	struct query_args a = { 0 };
-	struct ddio_session *s;
-	const char *name;
-	int ret, err;
+	struct query_crowd crowd = { .a = &a,
+				     .procs = v->procs,
+				     .first = v->first,
+				     .records = v->records,
+				     .count = v->count,
+				     .prefix = v->output };
+	int ret;
 
 	args_init(&a);
 	ret = question(&a, v);
-	if (ret) {
-		args_free(&a);
-		return ret;
-	}
-	name = cmd_mounted(file, space, conf);
-	s = cmd_connect("query", v->conf ? v->conf : conf[0] ? conf : NULL);
-	if (s) {
-		err = ask(s, name, &a, v);
-		if (err)
-			cmd_fail_session("query", s, err, name);
-		ddio_disconnect(s);
+	if (!ret) {
+		crowd.name = cmd_mounted(file, space, conf);
+		crowd.conf = v->conf ? v->conf : conf[0] ? conf : NULL;
+		ret = v->procs ? crowd_ask(&crowd) : ask_alone(v, &a, crowd.conf, crowd.name);
 	}
 	args_free(&a);
-	return !s || err ? EXIT_FAILED : EXIT_OK;
+	return ret;
 }
 
 int cmd_query(int argc, char **argv)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Compute processes on this machine, and a cluster of their own. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,70 +35,28 @@ bool procs_interrupted(void)
 	return interrupted;
 }
 
-/* Broadcast through pipes made before the fork: rank 0 writes, each other reads its own. */
-struct procs_pipes {
-	int (*fd)[2];
-	uint32_t n, rank;
+/**
+ * struct own_way - how a process comes to a session and to the group
+ */
+struct own_way {
+	struct cmd_pipes pipes;
 	const char *conf;
 };
 
-static int pipe_all(int fd, void *buf, size_t len, bool out)
-{
-	size_t at = 0;
-	ssize_t n;
-
-	while (at < len) {
-		n = out ? write(fd, (char *)buf + at, len - at)
-			: read(fd, (char *)buf + at, len - at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EPIPE;
-		at += (size_t)n;
-	}
-	return 0;
-}
-
-static int bcast(void *arg, void *buf, size_t len, uint32_t root)
-{
-	struct procs_pipes *p = arg;
-	uint32_t i;
-	int err = 0;
-
-	(void)root;
-	if (p->rank)
-		return pipe_all(p->fd[p->rank][0], buf, len, false);
-	for (i = 1; i < p->n && !err; i++)
-		err = pipe_all(p->fd[i][1], buf, len, true);
-	return err;
-}
-
-/* Each process keeps only its own ends, so that the pipes end if rank 0 dies. */
-static void keep_own_ends(struct procs_pipes *p)
-{
-	uint32_t i;
-
-	for (i = 1; i < p->n; i++) {
-		if (p->rank)
-			close(p->fd[i][1]);
-		if (p->rank != i)
-			close(p->fd[i][0]);
-	}
-}
-
 static int real_connect(void *arg, struct ddio_session **session)
 {
-	struct procs_pipes *p = arg;
-	struct ddio_connect_opts opts = { .struct_size = sizeof(opts), .conf = p->conf };
+	struct own_way *way = arg;
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts), .conf = way->conf };
 
 	return ddio_connect(&opts, session);
 }
 
 static int real_meet(void *arg, struct ddio_session *session, struct ddio_group **group)
 {
-	struct procs_pipes *p = arg;
+	struct own_way *way = arg;
 
-	return ddio_group_create_bcast(session, p->rank, p->n, bcast, p, NULL, group);
+	return ddio_group_create_bcast(session, way->pipes.rank, way->pipes.n, pipes_bcast,
+				       &way->pipes, NULL, group);
 }
 
 static uint64_t real_now(void *arg)
@@ -111,18 +68,18 @@ static uint64_t real_now(void *arg)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static void child(const struct procs *ps, struct procs_pipes *p)
+static void child(const struct procs *ps, struct own_way *way, uint32_t rank)
 {
 	struct bench_world world = {
-		.connect = real_connect, .meet = real_meet, .now = real_now, .arg = p
+		.connect = real_connect, .meet = real_meet, .now = real_now, .arg = way
 	};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
-	keep_own_ends(p);
-	p->conf = ps->conf;
-	_exit(ps->fn(ps->arg, p->rank, &world));
+	pipes_own(&way->pipes, rank);
+	way->conf = ps->conf;
+	_exit(ps->fn(ps->arg, rank, &world));
 }
 
 /* Notes how one process ended.  Return: whether well. */
@@ -175,35 +132,25 @@ static int reap(const struct procs *ps, pid_t *pid)
 int procs_run(const struct procs *ps)
 {
 	pid_t *pid = calloc(ps->n, sizeof(*pid));
-	int(*fd)[2] = calloc(ps->n, sizeof(*fd));
-	struct procs_pipes p = { .fd = fd, .n = ps->n };
+	struct own_way way = { .conf = NULL };
 	uint32_t i, made = 0;
-	int err = pid && fd ? 0 : -ENOMEM;
+	int err = pid ? pipes_make(&way.pipes, ps->n) : -ENOMEM;
 
-	for (i = 1; i < ps->n && !err; i++)
-		if (pipe2(fd[i], O_CLOEXEC))
-			err = -errno;
 	for (i = 0; i < ps->n && !err; i++) {
-		p.rank = i;
 		pid[i] = fork();
 		if (!pid[i])
-			child(ps, &p);
+			child(ps, &way, i);
 		if (pid[i] < 0)
 			err = -errno;
 		else
 			made++;
 	}
-	p.rank = UINT32_MAX;
-	for (i = 1; fd && i < ps->n; i++) {
-		close(fd[i][0]);
-		close(fd[i][1]);
-	}
+	pipes_free(&way.pipes);
 	if (err)
 		for (i = 0; i < made; i++)
 			kill(pid[i], SIGKILL);
 	if (made == ps->n)
 		err = reap(ps, pid);
-	free(fd);
 	free(pid);
 	return err;
 }

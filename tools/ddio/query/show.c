@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "query/query.h"
-#include "query_args.h"
+#include "args.h"
 
 uint32_t args_out(const struct query_args *a)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/units.h"
 #include "query/query.h"
-#include "query_args.h"
+#include "args.h"
 
 static int wrong(char *why, size_t len, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -38,6 +38,7 @@ void args_free(struct query_args *a)
 
 	for (i = 0; i < a->q.nreduce; i++)
 		free((void *)a->reduce[i].bound);
+	free((void *)a->deal.bound);
 }
 
 /*
@@ -216,6 +217,30 @@ int args_histograms(struct query_args *a, char *list, char *why, size_t len)
 		if (!err)
 			err = bound_add(a, r, word, why, len);
 	}
+	return err;
+}
+
+int args_deal(struct query_args *a, char *text, char *why, size_t len)
+{
+	struct ddio_query_reduce range = { .kind = DDIO_QUERY_HISTOGRAM };
+	char *colon = strchr(text, ':'), *word, *save = NULL;
+	int err = 0;
+
+	a->deal = (struct ddio_query_deal){ .struct_size = sizeof(a->deal) };
+	if (!strcmp(text, "number"))
+		return 0;
+	a->deal.kind = colon ? DDIO_QUERY_BY_RANGE : DDIO_QUERY_BY_HASH;
+	if (colon)
+		*colon++ = '\0';
+	err = field_find(a, text, &a->deal.field, why, len);
+	if (!err && a->field[a->deal.field].type == DDIO_QUERY_BYTES)
+		err = wrong(why, len, -EINVAL, "field '%.40s' is no number", text);
+	range.field = a->deal.field;
+	for (word = err || !colon ? NULL : strtok_r(colon, ",", &save); word && !err;
+	     word = strtok_r(NULL, ",", &save))
+		err = bound_add(a, &range, word, why, len);
+	a->deal.nbounds = range.nbounds;
+	a->deal.bound = range.bound;
 	return err;
 }
 

@@ -15,7 +15,27 @@ struct query_args {
 	struct ddio_query_step step[DDIO_QUERY_STEPS_MAX];
 	struct ddio_query_reduce reduce[DDIO_QUERY_REDUCE_MAX];
 	uint32_t output[DDIO_QUERY_FIELDS_MAX];
+	struct ddio_query_deal deal;
 };
+
+/**
+ * struct query_crowd - a question of several processes together
+ * @conf, @name: cluster and file; @procs: how many
+ * @first, @records: which records
+ * @count: how many match, and of each process how many are its own
+ * @prefix: each process prints its records into the file of this name, a point and its rank; NULL: none are printed
+ */
+struct query_crowd {
+	const char *conf, *name;
+	const struct query_args *a;
+	uint32_t procs;
+	uint64_t first, records;
+	bool count;
+	const char *prefix;
+};
+
+/* crowd.c: returns an exit code. */
+int crowd_ask(const struct query_crowd *crowd);
 
 void args_init(struct query_args *a);
 void args_free(struct query_args *a);
@@ -27,6 +47,9 @@ int args_histograms(struct query_args *a, char *list, char *why, size_t len);
 int args_print(struct query_args *a, char *list, char *why, size_t len);
 /* Reads the condition. */
 int args_where(struct query_args *a, const char *text, char *why, size_t len);
+
+/* Reads how records are dealt out: "number", "NAME" or "NAME:BOUND,...", which it cuts up. */
+int args_deal(struct query_args *a, char *text, char *why, size_t len);
 
 /* Returns the bytes of a record that are printed. */
 uint32_t args_out(const struct query_args *a);
