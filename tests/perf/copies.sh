@@ -6,7 +6,7 @@
 #   tests/perf/copies.sh [ROUNDS [MEGABYTES]]
 #
 # ROUNDS (5) in turns over a cluster of two I/O processors with disks in memory, and a mount of it: a file of MEGABYTES (256) is copied
-# below the mount by cat(1), which moves the bytes, and by cp(1), which shares the blocks; "ddio clone" and "ddio snap" of it.
+# below the mount by dd(1), which moves the bytes, and by cp(1), which shares the blocks; "ddio clone" and "ddio snap" of it.
 # Meanwhile another process reads 4 KB of the file again and again, past the caches, and notes the longest that one read took: without a
 # clone, and with one.  Prints medians in ms, with the least and greatest round, and those of the rounds' ratios to the
 # copy of bytes.
@@ -56,7 +56,7 @@ longest() {
 		}
 		printf "%s %.3f\n", $what, $most * 1000;' "$1" "$2" "$dir/m/f"
 }
-bytes() { cat "$dir/m/f" >"$dir/m/copy" && sync -f "$dir/m/copy"; }
+bytes() { dd if="$dir/m/f" of="$dir/m/copy" bs=1M status=none && sync -f "$dir/m/copy"; }
 shared() { cp "$dir/m/f" "$dir/m/copy" && sync -f "$dir/m/copy"; }
 # beside WHAT COMMAND...: the command, beside the reader
 beside() {
