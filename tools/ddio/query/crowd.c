@@ -54,7 +54,8 @@ static int bins_make(struct crowd_member *m)
 
 	for (i = 0; i < q->nreduce; i++)
 		if (q->reduce[i].kind == DDIO_QUERY_HISTOGRAM) {
-			m->value[i].bin = calloc(q->reduce[i].nbounds + 1, sizeof(*m->value[i].bin));
+			m->value[i].bin =
+				calloc(q->reduce[i].nbounds + 1, sizeof(*m->value[i].bin));
 			if (!m->value[i].bin)
 				return -ENOMEM;
 		}
