@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Changes attributes, sizes and times. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include "iop/ns/priv.h"
 
 /* Of FS_WROTE: they say by which right something was written, not what. */
@@ -31,6 +33,39 @@ bool ns_still_holds(const struct ns *ns, const struct ns_mount *mount, const str
 		return false;
 	/* A change is smaller only if this start has lost a later one. */
 	return (x->since && inode->change <= x->since) || inode->writer == ns_mount_number(mount);
+}
+
+static struct ns_told tell_of(const struct ddio_msg_fs_wrote *x)
+{
+	return (struct ns_told){ .ino = x->ino,
+				 .end = x->end,
+				 .lease = x->lease,
+				 .since = x->since,
+				 .sec = x->mtime.tv_sec,
+				 .nsec = x->mtime.tv_nsec,
+				 .flags = x->flags };
+}
+
+void ns_tell_note(struct ns_mount *mount, const struct ddio_msg_fs_wrote *x)
+{
+	if (!mount || !(x->flags & DDIO_FS_WROTE_LEASED))
+		return;
+	/* Without memory a lost answer is an error, as it is when many come between. */
+	if (!mount->tells)
+		mount->tells = calloc(NS_TELLS, sizeof(*mount->tells));
+	if (mount->tells)
+		mount->tells[mount->ntells++ % NS_TELLS] = tell_of(x);
+}
+
+bool ns_tell_again(const struct ns_mount *mount, const struct ddio_msg_fs_wrote *x)
+{
+	const struct ns_told tell = tell_of(x);
+	uint64_t i;
+
+	for (i = 0; i < NS_TELLS && i < mount->ntells; i++)
+		if (!memcmp(&mount->tells[i], &tell, sizeof(tell)))
+			return true;
+	return false;
 }
 
 static int regular_check(const struct inode *inode)

@@ -87,6 +87,7 @@ static void mount_free(struct ns *ns, struct ns_mount *m)
 	ddio_list_del(&m->link);
 	ns_results_count(ns, m, 0, m->results);
 	ns->bounds->at[BOUND_MOUNTS].now = --ns->nmounts;
+	free(m->tells);
 	free(m);
 }
 

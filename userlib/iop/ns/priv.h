@@ -24,6 +24,7 @@ enum {
 #define NS_MAP (64u << 20)
 #define NS_RESERVE 65536 /* numbers reserved at a time */
 #define NS_REMOVED 1024	 /* how many removed inodes' attributes are remembered */
+#define NS_TELLS 64	 /* of each mount so many are remembered */
 #define NS_LINKS_MAX 65000u
 #define NS_RESULTS_STEP 16   /* results forgotten with one change, at most */
 #define NS_DEPTH_MAX 100000u /* a deeper directory lies within itself */
@@ -84,6 +85,15 @@ struct ns {
 };
 
 /**
+ * struct ns_told - what a mount has told by a lease, as FS_WROTE has it
+ */
+struct ns_told {
+	uint64_t ino, end, lease, since;
+	int64_t sec, nsec;
+	uint64_t flags;
+};
+
+/**
  * struct ns_mount - one mount
  * @conns: its connections
  * @opens: struct mount_open: the inodes that it has open
@@ -94,6 +104,7 @@ struct ns {
  * @before: it is from before the restart, and has not reported yet; @told: it has reported
  * @any_done: @forgotten is valid; @keep: if it ends, its results stay
  * @owned: since this start of the name space it is known whose it is: @owner's, 0: root's
+ * @tells: the last NS_TELLS of what it has told by leases and was taken, of @ntells in all; NULL: none
  */
 struct ns_mount {
 	struct ddio_list link;
@@ -106,6 +117,8 @@ struct ns_mount {
 	struct ns_end *end;
 	uint32_t owner;
 	bool before, told, any_done, keep, owned;
+	struct ns_told *tells;
+	uint64_t ntells;
 };
 
 /* change.c */

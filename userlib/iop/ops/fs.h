@@ -28,7 +28,10 @@ int fs_unleased(struct server_request *req, const void *payload, fs_serve serve)
 /* Returns true if the request, which lists entries with attributes, waits for a lease and will be served again. */
 bool fs_listing_waits(struct server_request *req, const void *payload, fs_serve serve,
 		      const struct ddio_msg_fs_entries *x);
-/* Returns 0 unless the mount says that it wrote under a lease that it has lost, and the inode has changed since. */
+/*
+ * Returns 0 unless the mount says that it wrote under a lease that it has lost, and the inode has changed since: -ECANCELED, or
+ * -EALREADY if it has said the same before, and it was taken.
+ */
 int fs_lease_wrote(const struct server_request *req, const struct ddio_msg_fs_wrote *x);
 /* The mount gives back its lease; @lease 0: whichever it has of the inode. */
 void fs_lease_end(const struct server_request *req, uint64_t ino, uint64_t lease);

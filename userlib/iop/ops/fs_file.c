@@ -128,15 +128,20 @@ int serve_fs_wrote(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_wrote x;
 	struct inode inode;
+	bool again;
 	int err;
 
 	FS_DECODE(req, payload, fs_wrote, &x, "number, size or flags");
 	err = fs_lease_wrote(req, &x);
-	if (err) {
+	again = err == -EALREADY;
+	if (err && !again) {
 		server_fail_errno(req, err, "writing without the lease");
 		return 0;
 	}
-	err = ns_wrote(fs_ns(req), fs_mount(req), &x, &inode);
+	err = again ? ns_inode(fs_ns(req), x.ino, &inode)
+		    : ns_wrote(fs_ns(req), fs_mount(req), &x, &inode);
+	if (!err && !again)
+		ns_tell_note(fs_mount(req), &x);
 	if (x.flags & DDIO_FS_WROTE_RETURN)
 		fs_lease_end(req, x.ino, x.lease);
 	return fs_reply_attr_when(req, err, &inode, x.sync, "extending a file");

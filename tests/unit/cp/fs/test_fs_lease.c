@@ -795,12 +795,40 @@ static void answer_lost(bool recalled, uint64_t away)
 	lease_finish(&p);
 }
 
+/*
+ * The answer to what a mount tells as it returns the lease is lost, and another one has set the time before it is told again:
+ * that is answered as it was the first time, and undoes nothing.
+ */
+static void answer_lost_and_changed(void)
+{
+	struct fsc_result other;
+	struct lessees p;
+
+	lease_begin_as(&p, 16, DDIO_FS_HARD, O_APPEND);
+	put(&p);
+	other_begin(&p, OTHER_DATES, &other);
+	ddio_sim_run_for(p.w.dw, 3 * FS_MS / 2);
+	answers_take(&p, 20 * FS_SEC);
+	ddio_sim_run_for(p.w.dw, 2 * FS_MS);
+	CU_ASSERT_EQUAL(leases_now(&p), 0);
+	CU_ASSERT(!other.calls);
+	answers_lost(&p, 10 * FS_MS);
+	ddio_sim_run_for(p.w.dw, 60 * FS_SEC);
+	CU_ASSERT(other.calls);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	CU_ASSERT_EQUAL(p.n->r.attr.size, p.at);
+	CU_ASSERT_EQUAL(p.n->r.attr.mtime.tv_sec, 1);
+	lease_finish(&p);
+}
+
 static void answers_are_lost(void)
 {
 	answer_lost(false, 10 * FS_MS);
 	answer_lost(false, 10 * FS_SEC);
 	answer_lost(true, 10 * FS_MS);
 	answer_lost(true, 10 * FS_SEC);
+	answer_lost_and_changed();
 }
 
 /* However long a mount goes on writing, what it has been answered is told within a second, so that its death takes no more. */

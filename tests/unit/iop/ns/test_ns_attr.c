@@ -424,7 +424,51 @@ static void test_stripes(void)
 	nst_end(&t);
 }
 
+/* What a mount tells by a lease, and was taken, is known again: its last ones, byte by byte, and not another mount's. */
+static void test_tells(void)
+{
+	static const uint8_t ids[2][DDIO_GROUP_ID_LEN] = { { 1 }, { 2 } };
+	struct ddio_msg_fs_wrote x = { .ino = 20,
+				       .flags = DDIO_FS_WROTE_LEASED | DDIO_FS_WROTE_TIMES,
+				       .lease = 7,
+				       .mtime = { 5, 6 } },
+				 y;
+	struct ns_mount *m[2];
+	struct nst t;
+	bool known;
+	int i;
+
+	nst_begin(&t);
+	for (i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL_FATAL(ns_mount_attach(t.ns, ids[i], &m[i], &known), 0);
+	CU_ASSERT(!ns_tell_again(m[0], &x));
+	ns_tell_note(NULL, &x);
+	for (i = 0; i < NS_TELLS + 2; i++) {
+		x.end = 100 + (uint64_t)i;
+		ns_tell_note(m[0], &x);
+	}
+	for (i = 0; i < NS_TELLS + 2; i++) {
+		x.end = 100 + (uint64_t)i;
+		CU_ASSERT_EQUAL(ns_tell_again(m[0], &x), i >= 2);
+		CU_ASSERT(!ns_tell_again(m[1], &x));
+	}
+	y = x;
+	y.mtime.tv_nsec++;
+	CU_ASSERT(!ns_tell_again(m[0], &y));
+	y = x;
+	y.lease++;
+	CU_ASSERT(!ns_tell_again(m[0], &y));
+	/* Without a lease it is not asked for. */
+	x.flags = DDIO_FS_WROTE_TIMES;
+	ns_tell_note(m[1], &x);
+	CU_ASSERT(!ns_tell_again(m[1], &x));
+	for (i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(nst_mount_end(&t, m[i]), 0);
+	nst_end(&t);
+}
+
 static const struct ut_case cases[] = {
+	{ "told again", test_tells },
 	{ "attributes", test_setattr },
 	{ "sizes and space", test_sizes },
 	{ "files without holes", test_whole },
