@@ -5,7 +5,7 @@
 enum { PROCS = 4, MOST = 200, SHARE_MAX = 1024 };
 
 /* What all processes do, and how long that took. */
-struct crowd {
+struct crowded {
 	uint32_t share;
 	bool cold;
 	uint64_t one, all;
@@ -25,7 +25,7 @@ static struct ddio_transfer transfer(void *buf, const struct ddio_part *part)
 static uint64_t crowd_run(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, uint32_t n,
 			  bool write, uint8_t *buf)
 {
-	const struct crowd *c = p->w->arg;
+	const struct crowded *c = p->w->arg;
 	struct ddio_extent mine = { .len = c->share };
 	struct ddio_part place = { .kind = DDIO_PART_LIST, .n = 1, .list = &mine };
 	struct ddio_op *op[MOST];
@@ -46,7 +46,7 @@ static uint64_t crowd_run(struct cp_proc *p, struct ddio_file *f, struct ddio_gr
 	return ddio_sim_elapsed(p->w->dw) - before;
 }
 
-static bool crowd_has(const struct crowd *c, const uint8_t *buf, uint32_t rank)
+static bool crowd_has(const struct crowded *c, const uint8_t *buf, uint32_t rank)
 {
 	uint32_t i, k;
 
@@ -59,7 +59,7 @@ static bool crowd_has(const struct crowd *c, const uint8_t *buf, uint32_t rank)
 
 static void crowd(struct cp_proc *p)
 {
-	struct crowd *c = p->w->arg;
+	struct crowded *c = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	uint8_t *buf = malloc((size_t)MOST * c->share);
 	struct ddio_file *f = NULL;
@@ -88,7 +88,7 @@ static void crowd(struct cp_proc *p)
 
 static void test_quick(void)
 {
-	struct crowd c = { .share = 128 };
+	struct crowded c = { .share = 128 };
 	struct cp_world w;
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS });
@@ -101,7 +101,7 @@ static void test_quick(void)
 /* A node refuses the 65th of a group: members wait with it, however slow the disks are. */
 static void test_slow(void)
 {
-	struct crowd c = { .share = SHARE_MAX, .cold = true };
+	struct crowded c = { .share = SHARE_MAX, .cold = true };
 	struct cp_world w;
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = PROCS, .options = "delay_us=5000" });
