@@ -23,7 +23,8 @@ dmesg sync ss ip hexdump md5sum mkfifo mknod lsof fuser gdbserver getfattr setfa
 
 preload='virtio_pci virtio_console virtio_blk configfs'
 extra_modules="$preload null_blk loop dm-mod dm-flakey dm-delay dm-snapshot overlay fuse virtiofs
-scsi_debug sd_mod brd mq-deadline autofs4 test_firmware libcrc32c crc32c-intel"
+scsi_debug sd_mod brd mq-deadline autofs4 test_firmware libcrc32c crc32c-intel
+tls gcm ccm ghash-generic aesni-intel cryptd"
 
 # copy_libs FILE ROOT: the libraries that a program asks for
 copy_libs() {

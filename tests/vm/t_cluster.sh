@@ -45,6 +45,8 @@ engine_holds() {
 	esac
 }
 
+version_is_least() { [ "$(printf '%s.%s\n' "$1" "$2" "$(uname -r | cut -d. -f1)" "$(uname -r | cut -d. -f2)" | sort -V | head -n 1)" = "$1.$2" ]; }
+
 disks
 head -c 3000001 /dev/urandom >"$dir/one"
 head -c 1999999 /dev/urandom >"$dir/two"
@@ -83,5 +85,36 @@ check "kmod reads what aio wrote" cmp "$dir/two" <($ddio export --conf "$dir/ddi
 check "kmod reads what it wrote before" cmp "$dir/one" <($ddio export --conf "$dir/ddio.conf" one -)
 check "fsck" $ddio fsck --conf "$dir/ddio.conf"
 stop_daemon
+
+# By TLS: blocks go between disks and processes as before, and what goes by messages is encrypted, by the kernel where it can.
+tls_stat() { awk -v k="$1" '$1 == k { print $2 }' /proc/net/tls_stat 2>/dev/null || echo 0; }
+scattered() { awk '$1 == "scattered_bytes" { print $2 }' /sys/kernel/debug/ddio/stats; }
+by_tls() {
+	(umask 077 && head -c 32 /dev/urandom | base64 >"$dir/key")
+	configure kmod
+	sed -i "s|^name = .*|&\nkey_file = $dir/key\nsecurity = tls\nkernel_tls = yes|" "$DDIO_CONF"
+	: >"$dir/log"
+	start_daemon
+}
+modprobe tls
+check "tls: daemon" by_tls || exit
+before=$(scattered) opened=$(tls_stat TlsTxSw)
+check "tls: bench" bench --cps 4 --records 8192 --size 1M --patterns ra,rcc,wb,wcb
+check "tls: every method: $(rows) rows" judge "$dir/out.csv" 2
+check "tls: the module scattered $(($(scattered) - before)) bytes" [ "$(scattered)" -gt "$before" ]
+opened=$(($(tls_stat TlsTxSw) - opened))
+if version_is_least 6 14; then
+	check "this kernel can, and the log says so" grep -q 'TLS is done by the kernel' "$dir/log"
+	check "$opened connections were the kernel's" [ $opened -gt 4 ]
+	unit=build/tests/vm/test_env_tls_kernel
+	check "streams of TLS by the kernel: $($unit 2>&1 | tee "$dir/unit" | tail -n 1)" grep -q ' 0 failed, 0 skipped' "$dir/unit"
+	grep -E 'FAILED|failures|^ *[0-9]*\. ' "$dir/unit" | shows
+else
+	check "this kernel cannot, and the log says so" grep -q 'TLS is done by OpenSSL: this kernel cannot' "$dir/log"
+	check "no connection was the kernel's" [ $opened -eq 0 ]
+fi
+stop_daemon
+configure kmod
+
 check "ddio is no longer in use" [ "$(uses ddio)" = 0 ]
 rmmod hp97560 || not_ok "the disks do not go"

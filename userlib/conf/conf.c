@@ -137,6 +137,7 @@ static void move_cluster(struct conf_section *section, struct ddio_conf *conf)
 	conf->wire_checksums = from->wire_checksums;
 	conf->share = from->share;
 	conf->channels = from->channels;
+	conf->kernel_tls = from->kernel_tls;
 	conf->users = from->users;
 	conf->servers_key = from->servers_key;
 	conf->no_root_squash = from->no_root_squash;

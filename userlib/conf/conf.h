@@ -82,6 +82,7 @@ struct ddio_conf {
 	char *no_root_squash;	     /* see conf_nets_ok(); NULL: loopback only */
 	uint64_t grant_ns;	     /* default 10 minutes */
 	bool tls; /* connections are closed to strangers; default: if a node has a key and an address beyond loopback */
+	bool kernel_tls; /* the kernel makes the records of TLS where it can; default no */
 	uint32_t nnodes, ndisks;
 	struct ddio_conf_node *nodes;
 	struct ddio_conf_disk *disks;

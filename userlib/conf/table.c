@@ -100,6 +100,11 @@ static const struct ddio_opt cluster_options[] = {
 	  .fallback = "tls if there is a key and a node listens beyond loopback",
 	  .help = "tls: connections are encrypted, and closed to whoever has not the key; none: the key "
 		  "is proved when they are opened" },
+	{ .name = "kernel_tls",
+	  .type = OPT_BOOL,
+	  .offset = AT(cluster.conf.kernel_tls),
+	  .fallback = "no",
+	  .help = "yes: where the kernel of a machine can, it encrypts what goes by TLS, in place of OpenSSL" },
 	{ .name = "users",
 	  .type = OPT_WORD,
 	  .offset = AT(cluster.conf.users),

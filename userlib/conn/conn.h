@@ -58,8 +58,11 @@ struct ddio_key_look {
 /* Looks at both files.  Returns true if that differs from the looks before, which are replaced. */
 bool ddio_key_changed(const char *path, struct ddio_key_look looks[2]);
 
-/* Makes what streams of connections need that are closed to strangers: 0, -ENOMEM or -ENOTSUP. */
-int ddio_conn_tls_new(const struct ddio_key *key, struct ddio_tls **tls);
+/*
+ * Makes what streams of connections need that are closed to strangers; @kernel: see ddio_tls_set_kernel().  Return: 0, -ENOMEM or
+ * -ENOTSUP.
+ */
+int ddio_conn_tls_new(const struct ddio_key *key, bool kernel, struct ddio_tls **tls);
 /* Has connections to come use these keys. */
 void ddio_conn_tls_keys(struct ddio_tls *tls, const struct ddio_key *key);
 

@@ -340,7 +340,7 @@ void conn_opening_message(struct ddio_conn *c, struct conn_frame *f, const struc
 }
 
 /* What a connector that speaks no TLS gets to see: a REFUSE, which all versions understand. */
-int ddio_conn_tls_new(const struct ddio_key *key, struct ddio_tls **tls)
+int ddio_conn_tls_new(const struct ddio_key *key, bool kernel, struct ddio_tls **tls)
 {
 	static const char text[] =
 		"the node speaks TLS only (security = tls), and the connector does not";
@@ -356,6 +356,7 @@ int ddio_conn_tls_new(const struct ddio_key *key, struct ddio_tls **tls)
 				     &refuse);
 	ddio_put_header(raw, &msg);
 	ddio_conn_tls_keys(*tls, key);
+	ddio_tls_set_kernel(*tls, kernel);
 	err = ddio_tls_set_answer(*tls, raw, DDIO_WIRE_HEADER_LEN + msg.length);
 	if (!err)
 		return 0;

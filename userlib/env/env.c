@@ -186,6 +186,11 @@ bool ddio_stream_binding(const struct ddio_stream *stream, void *secret, size_t 
 	return stream->vt->binding && stream->vt->binding(stream, secret, len);
 }
 
+bool ddio_env_seals(const struct ddio_env *env)
+{
+	return env->ops->seals && env->ops->seals();
+}
+
 void ddio_stream_close(struct ddio_stream *stream)
 {
 	if (stream)

@@ -221,6 +221,8 @@ bool ddio_stream_is_loopback(const struct ddio_stream *stream);
 const char *ddio_stream_why(const struct ddio_stream *stream);
 /* Fills in bytes that only this stream's two ends know, the same at both.  Returns false if it has none, as plain streams. */
 bool ddio_stream_binding(const struct ddio_stream *stream, void *secret, size_t len);
+/* Returns true if the kernel can make the records of TLS of this env's streams, and replace their keys. */
+bool ddio_env_seals(const struct ddio_env *env);
 /* Data already written are still delivered, unless the process dies, before the peer reads the end. */
 void ddio_stream_close(struct ddio_stream *stream);
 

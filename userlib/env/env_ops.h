@@ -68,6 +68,8 @@ struct ddio_env_ops {
 	int (*gong_wait)(struct ddio_env *env, struct ddio_gong *gong, uint32_t seen,
 			 uint64_t deadline_ns);
 	void (*gong_sound)(struct ddio_env *env, struct ddio_gong *gong);
+	/* See struct ddio_stream_vtable.  NULL: false. */
+	bool (*seals)(void);
 	/* Buffers of less than a huge page come from the heap, where sanitizers see their ends. */
 	bool heap;
 };
@@ -94,6 +96,14 @@ struct ddio_env {
 /* Frees what env.c has allocated; called by a world before it frees its env. */
 void ddio_env_fini(struct ddio_env *env);
 
+/**
+ * struct env_record_key - a key of TLS 1.3, AES-128-GCM, for one direction of a connection
+ * @iv: from which the nonces follow
+ */
+struct env_record_key {
+	uint8_t key[16], iv[12];
+};
+
 struct ddio_stream_vtable {
 	void (*set_ops)(struct ddio_stream *stream, const struct ddio_stream_ops *ops, void *ctx);
 	ssize_t (*readv)(struct ddio_stream *stream, const struct iovec *iov, int n);
@@ -109,6 +119,15 @@ struct ddio_stream_vtable {
 	const char *(*why)(const struct ddio_stream *stream); /* may be NULL: "" */
 	/* May be NULL: it has none. */
 	bool (*binding)(const struct ddio_stream *stream, void *secret, size_t len);
+	/*
+	 * All may be NULL; whether they can be used, ddio_env_seals() tells.  From seal() on, the kernel makes records of TLS of what is written
+	 * (@out), or takes what is read from records; another call replaces the key.  readv() returns -ENOMSG before a record that
+	 * carries no data, which special_get() takes.  Both return bytes, or -errno.
+	 */
+	int (*seal)(struct ddio_stream *stream, bool out, const struct env_record_key *key);
+	ssize_t (*special_get)(struct ddio_stream *stream, uint8_t *type, void *buf, size_t len);
+	ssize_t (*special_put)(struct ddio_stream *stream, uint8_t type, const void *buf,
+			       size_t len);
 	void (*detach)(struct ddio_stream *stream);
 	/* Of a stream that another one carries; NULL: the world's stream_attach(). */
 	int (*attach)(struct ddio_env *env, struct ddio_stream *stream);

@@ -94,6 +94,7 @@ static bool tls_of(const char *text)
 	CU_ASSERT_STRING_EQUAL(err, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(conf);
 	tls = conf->tls;
+	CU_ASSERT_EQUAL(conf->kernel_tls, !!strstr(text, "kernel_tls = yes"));
 	ddio_conf_free(conf);
 	return tls;
 }
@@ -113,6 +114,7 @@ static void test_security(void)
 	CU_ASSERT(!tls_of("[cluster]\nname = demo\n" FAR));
 	CU_ASSERT(!tls_of(KEYED "security = none\n" FAR));
 	CU_ASSERT(tls_of(KEYED "security = tls\n" NODE0 DISK0));
+	CU_ASSERT(tls_of(KEYED "kernel_tls = yes\n" FAR));
 	CU_ASSERT_PTR_NULL(parse("[cluster]\nname = demo\nsecurity = tls\n" NODE0 DISK0, err));
 	CU_ASSERT_STRING_EQUAL(
 		err, "t.conf:3: security = tls in [cluster] needs a key: give key_file, too");

@@ -642,7 +642,7 @@ static void one_that_ends(void)
 	alarm(200);
 	ends = true;
 	if (ddio_real_new(NULL, &x.cp_env) || ddio_real_new(NULL, &x.iop_env) ||
-	    ddio_conn_tls_new(&tcp_key, &tcp_opts.tls) ||
+	    ddio_conn_tls_new(&tcp_key, false, &tcp_opts.tls) ||
 	    ddio_listen(x.iop_env, "127.0.0.1:0", tcp_accept, &x, &listener))
 		_exit(4);
 	ddio_gate_init(&x.cp_done);
@@ -671,7 +671,7 @@ static void test_exit(void)
 /* The same, closed to strangers, by keys that are replaced now and then. */
 static void test_tcp_tls(void)
 {
-	CU_ASSERT_EQUAL_FATAL(ddio_conn_tls_new(&tcp_key, &tcp_opts.tls), 0);
+	CU_ASSERT_EQUAL_FATAL(ddio_conn_tls_new(&tcp_key, false, &tcp_opts.tls), 0);
 	tls_set_records(tcp_opts.tls, 1000);
 	move_both_ways();
 	ddio_tls_free(tcp_opts.tls);

@@ -211,7 +211,7 @@ static struct mover_end *mover_new(bool memory, bool answers)
 	e->opts.memory = memory;
 	if (tls) {
 		e->opts.key = &mover_key;
-		CU_ASSERT_EQUAL_FATAL(ddio_conn_tls_new(&mover_key, &e->opts.tls), 0);
+		CU_ASSERT_EQUAL_FATAL(ddio_conn_tls_new(&mover_key, false, &e->opts.tls), 0);
 	}
 	CU_ASSERT_EQUAL_FATAL(ddio_real_start_thread(e->env), 0);
 	return e;

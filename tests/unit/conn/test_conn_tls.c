@@ -21,7 +21,7 @@ static void opts_set(struct ddio_conn_opts *opts, const struct ddio_key *key, bo
 	opts->key = key;
 	opts->cluster = "lab";
 	if (tls)
-		CU_ASSERT_EQUAL_FATAL(ddio_conn_tls_new(key, &opts->tls), 0);
+		CU_ASSERT_EQUAL_FATAL(ddio_conn_tls_new(key, false, &opts->tls), 0);
 }
 
 static void opening(struct conn_pair *p, const struct ddio_key *cp, bool cp_tls,

@@ -243,7 +243,7 @@ struct ddio_session *session_new(struct ddio_env *env, struct ddio_conf *conf,
 	s->watchdog.arg = s;
 	if (key)
 		s->key = *key;
-	if (conf->tls && ddio_conn_tls_new(&s->key, &s->tls)) {
+	if (conf->tls && ddio_conn_tls_new(&s->key, conf->kernel_tls, &s->tls)) {
 		free(s);
 		return NULL;
 	}

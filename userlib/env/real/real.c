@@ -10,6 +10,7 @@
 #include "env/local/mailbox.h"
 #include "env/real/memory.h"
 #include "env/real/priv.h"
+#include "env/real/seal.h"
 
 static void *real_thread(void *arg)
 {
@@ -121,6 +122,7 @@ static const struct ddio_env_ops real_ops = {
 	.memory_use = real_memory_use,
 	.gong_wait = real_gong_wait,
 	.gong_sound = real_gong_sound,
+	.seals = real_seal_possible,
 };
 
 /**

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "env/real/seal.h"
 #include "env/real/stream.h"
 
 #define LINGER_NS 5000000000ULL
@@ -42,6 +43,7 @@ struct real_resolve {
  * @want_write: the user wants writable()
  * @connecting: not yet connected
  * @loopback: see ddio_stream_is_loopback()
+ * @sealed: the kernel takes what is read from records of TLS
  * @err: broken, and why; negative errno
  * @write_err: writing has failed; reported once all that can be read was read
  * @link: in the reactor's list of broken or of lingering streams
@@ -61,6 +63,7 @@ struct real_stream {
 	bool want_write;
 	bool connecting;
 	bool loopback;
+	bool sealed;
 	int err;
 	int write_err;
 	struct ddio_list link;
@@ -325,6 +328,9 @@ static ssize_t stream_readv(struct ddio_stream *stream, const struct iovec *iov,
 		return got;
 	if (got < 0 && errno == EAGAIN)
 		return -EAGAIN;
+	/* The kernel has put it aside for whoever can be told its type. */
+	if (got < 0 && errno == EIO && s->sealed)
+		return -ENOMSG;
 	stream_break(s, got < 0 ? -errno : s->write_err);
 	return s->err;
 }
@@ -349,6 +355,26 @@ static ssize_t stream_writev(struct ddio_stream *stream, const struct iovec *iov
 	/* epoll reports it, too, so that a user that only reads hears of it after the last byte. */
 	s->write_err = -errno;
 	return s->write_err;
+}
+
+static int stream_seal(struct ddio_stream *stream, bool out, const struct env_record_key *key)
+{
+	struct real_stream *s = stream_of(stream);
+	int ret = real_seal(s->watch.fd, out, key);
+
+	s->sealed |= !out && !ret;
+	return ret;
+}
+
+static ssize_t stream_special_get(struct ddio_stream *stream, uint8_t *type, void *buf, size_t len)
+{
+	return real_special_get(stream_of(stream)->watch.fd, type, buf, len);
+}
+
+static ssize_t stream_special_put(struct ddio_stream *stream, uint8_t type, const void *buf,
+				  size_t len)
+{
+	return real_special_put(stream_of(stream)->watch.fd, type, buf, len);
 }
 
 static void stream_want_read(struct ddio_stream *stream, bool want)
@@ -540,6 +566,9 @@ static const struct ddio_stream_vtable real_stream_vt = {
 	.peer = stream_peer,
 	.local = stream_local,
 	.is_loopback = stream_is_loopback,
+	.seal = stream_seal,
+	.special_get = stream_special_get,
+	.special_put = stream_special_put,
 	.detach = stream_detach,
 	.close = stream_close,
 };

@@ -64,6 +64,13 @@ static int find(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSION **
 	return 1;
 }
 
+static void learn(const SSL *ssl, const char *line)
+{
+	struct tls_stream *s = SSL_get_app_data(ssl);
+
+	tls_kernel_learn(s, line);
+}
+
 static int bio_read(BIO *bio, char *buf, int len)
 {
 	bool again = false;
@@ -183,6 +190,12 @@ void tls_set_records(struct ddio_tls *tls, uint64_t records)
 	tls->limit = records;
 }
 
+void ddio_tls_set_kernel(struct ddio_tls *tls, bool wanted)
+{
+	tls->kernel = wanted;
+	SSL_CTX_set_keylog_callback(tls->ctx, wanted ? learn : NULL);
+}
+
 int ddio_tls_set_answer(struct ddio_tls *tls, const void *answer, size_t len)
 {
 	void *copy = malloc(len);
@@ -210,6 +223,9 @@ SSL *tls_ssl_new(struct tls_stream *s)
 	BIO_set_init(bio, 1);
 	SSL_set_bio(ssl, bio, bio);
 	SSL_set_app_data(ssl, s);
+	/* What comes after the handshake is left to the kernel. */
+	if (tls_kernel_wanted(s))
+		SSL_set_read_ahead(ssl, 0);
 	if (s->acceptor) {
 		SSL_set_accept_state(ssl);
 	} else {

@@ -8,6 +8,15 @@
 #include <stdlib.h>
 #include "env/tls/priv.h"
 
+const char tls_bad_record[] = "a record has been changed on its way, or is none";
+
+int tls_fail(struct tls_stream *s, int err, const char *why)
+{
+	s->err = err;
+	snprintf(s->why, sizeof(s->why), "%s", why);
+	return err;
+}
+
 #define ERRORS 16 /* that OpenSSL remembers */
 
 /**

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside streams of TLS: events and the vtable (stream.c), bytes in and out (records.c), what OpenSSL is told
- * once (context.c), the process's end (end.c), and errors (errors.c).  Each of these calls only those after it.
+ * Inside streams of TLS: events and the vtable (stream.c), bytes in and out (records.c), the same where the kernel makes the records
+ * (kernel.c), what OpenSSL is told once (context.c), the process's end (end.c), and errors (errors.c).  Each of these calls only
+ * those after it, but for context.c, which hands over to records.c and kernel.c.
  */
 #ifndef ENV_TLS_PRIV_H
 #define ENV_TLS_PRIV_H
@@ -19,6 +20,7 @@
 #define TLS_KEY_UPDATE 32u
 #define TLS_BATCH ENV_SPARE_MAX
 #define TLS_WHY 160u
+#define TLS_TRAFFIC 32u /* bytes of a secret from which keys follow: those of the cipher's hash */
 
 /**
  * struct ddio_tls - what OpenSSL is told once
@@ -26,6 +28,7 @@
  * @bio: how it reads and writes
  * @secrets: @nsecrets that are valid, the one that is offered first
  * @limit: records with one key
+ * @kernel: wanted to make the records
  * @answer: for connectors that do not speak TLS
  */
 struct ddio_tls {
@@ -35,6 +38,7 @@ struct ddio_tls {
 	struct ddio_tls_secret secrets[DDIO_TLS_SECRETS];
 	unsigned int nsecrets;
 	uint64_t limit;
+	bool kernel;
 	void *answer;
 	size_t answer_len;
 };
@@ -47,6 +51,15 @@ struct ddio_tls {
 struct tls_out {
 	uint8_t *buf;
 	size_t head, tail, owed;
+};
+
+/**
+ * struct tls_kernel - what the kernel needs to make records, by direction: [1] is out
+ * @on: it does
+ */
+struct tls_kernel {
+	bool known[2], on;
+	uint8_t secret[2][TLS_TRAFFIC];
 };
 
 /**
@@ -84,6 +97,7 @@ struct tls_stream {
 	bool *gone;
 	uint64_t records, replaced;
 	struct tls_out out;
+	struct tls_kernel kernel;
 	struct ddio_timer again;
 	char why[TLS_WHY];
 };
@@ -96,6 +110,23 @@ ssize_t tls_put(struct tls_stream *s, const struct iovec *iov, int n);
 /* Returns whether bytes have come that the user can have without another one from below. */
 bool tls_pending(const struct tls_stream *s);
 void tls_out_free(struct tls_stream *s);
+
+/* kernel.c */
+bool tls_kernel_wanted(const struct tls_stream *s);
+/* Hands over to it, if it can, a stream whose handshake is over.  Return: 0, or -errno and the stream is over. */
+int tls_kernel_begin(struct tls_stream *s);
+ssize_t tls_kernel_get(struct tls_stream *s, const struct iovec *iov, int n);
+ssize_t tls_kernel_put(struct tls_stream *s, const struct iovec *iov, int n);
+void tls_kernel_learn(struct tls_stream *s, const char *line);
+/* What RFC 8446 calls HKDF-Expand-Label; @len is TLS_TRAFFIC at most. */
+bool tls_expand(OSSL_LIB_CTX *lib, const uint8_t secret[TLS_TRAFFIC], const char *label,
+		uint8_t *out, size_t len);
+bool tls_record_key(OSSL_LIB_CTX *lib, const uint8_t secret[TLS_TRAFFIC],
+		    struct env_record_key *key);
+
+/* errors.c: notes why the stream is over.  Return: @err. */
+int tls_fail(struct tls_stream *s, int err, const char *why);
+extern const char tls_bad_record[];
 
 /* context.c */
 /* Return: an SSL with the stream below it, or NULL. */

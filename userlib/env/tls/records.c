@@ -121,26 +121,20 @@ static size_t piece(const struct tls_place *from, uint8_t *copy, const uint8_t *
 	return len;
 }
 
-static int fail(struct tls_stream *s, int err, const char *why)
-{
-	s->err = err;
-	snprintf(s->why, sizeof(s->why), "%s", why);
-	return err;
-}
-
 static int record_put(struct tls_stream *s, const uint8_t *data, size_t len)
 {
 	size_t put = 0;
 
 	if (s->records++ >= s->tls->limit) {
 		if (SSL_key_update(s->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) != 1)
-			return fail(s, -ECONNRESET, "the key of the connection cannot be replaced");
+			return tls_fail(s, -ECONNRESET,
+					"the key of the connection cannot be replaced");
 		s->records = 1;
 		s->replaced++;
 	}
 	if (SSL_write_ex(s->ssl, data, len, &put) == 1 && put == len)
 		return 0;
-	return fail(s, -ECONNRESET, "a record cannot be made");
+	return tls_fail(s, -ECONNRESET, "a record cannot be made");
 }
 
 /* Makes records of the user's bytes until the batch is full. */
@@ -229,9 +223,9 @@ static int stuck(struct tls_stream *s)
 	if (s->ended)
 		return 0;
 	if (SSL_get_shutdown(s->ssl) & SSL_RECEIVED_SHUTDOWN)
-		return fail(s, -ECONNRESET, "the peer has given up the connection");
+		return tls_fail(s, -ECONNRESET, "the peer has given up the connection");
 	out_flush(s); /* says why, if it can */
-	return fail(s, -ECONNRESET, "a record has been changed on its way, or is none");
+	return tls_fail(s, -ECONNRESET, tls_bad_record);
 }
 
 /* Return: bytes, 0 at the end, or -errno. */
@@ -268,7 +262,7 @@ static ssize_t get_all(struct tls_stream *s, const struct iovec *iov, int n)
 
 bool tls_pending(const struct tls_stream *s)
 {
-	return !s->starved && SSL_has_pending(s->ssl);
+	return !s->kernel.on && !s->starved && SSL_has_pending(s->ssl);
 }
 
 /* The handshake */
@@ -283,7 +277,7 @@ static int shake_failed(struct tls_stream *s)
 	if (s->alien) {
 		if (s->acceptor && v.iov_len)
 			ddio_stream_writev(s->plain, &v, 1);
-		return fail(
+		return tls_fail(
 			s, -EPROTONOSUPPORT,
 			s->acceptor
 				? "the connector does not speak TLS, and the node speaks nothing else "
@@ -295,12 +289,12 @@ static int shake_failed(struct tls_stream *s)
 		return s->err = s->plain_err ? s->plain_err : -ECONNRESET;
 	out_flush(s);
 	if (s->unknown)
-		return fail(s, -EKEYREJECTED, "the connector's key is none of the node's");
+		return tls_fail(s, -EKEYREJECTED, "the connector's key is none of the node's");
 	if (ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET)
-		return fail(s, -EKEYREJECTED,
-			    s->acceptor ? "the connector has given up the handshake of TLS"
-					: refused);
-	fail(s, -EKEYREJECTED, "");
+		return tls_fail(s, -EKEYREJECTED,
+				s->acceptor ? "the connector has given up the handshake of TLS"
+					    : refused);
+	tls_fail(s, -EKEYREJECTED, "");
 	snprintf(s->why, sizeof(s->why), "the handshake of TLS has failed: %s",
 		 ERR_reason_error_string(code) ? ERR_reason_error_string(code) : "no reason given");
 	return s->err;
@@ -322,8 +316,10 @@ static int shake(struct tls_stream *s)
 		return 0;
 	/* Only who has the secret can have gone on with it. */
 	if (!SSL_session_reused(s->ssl))
-		return fail(s, -EKEYREJECTED, "the peer has not shown that it has the key");
-	return 1;
+		return tls_fail(s, -EKEYREJECTED, "the peer has not shown that it has the key");
+	SSL_set_read_ahead(s->ssl, 1);
+	err = tls_kernel_begin(s);
+	return err ? err : 1;
 }
 
 int tls_shake(struct tls_stream *s)
@@ -345,7 +341,7 @@ ssize_t tls_get(struct tls_stream *s, const struct iovec *iov, int n)
 
 	if (!tls_enter(&own))
 		return s->err = -ESHUTDOWN;
-	ret = get_all(s, iov, n);
+	ret = s->kernel.on ? tls_kernel_get(s, iov, n) : get_all(s, iov, n);
 	tls_leave(own);
 	return ret;
 }
@@ -357,7 +353,7 @@ ssize_t tls_put(struct tls_stream *s, const struct iovec *iov, int n)
 
 	if (!tls_enter(&own))
 		return s->err = -ESHUTDOWN;
-	ret = put(s, iov, n);
+	ret = s->kernel.on ? tls_kernel_put(s, iov, n) : put(s, iov, n);
 	tls_leave(own);
 	return ret;
 }

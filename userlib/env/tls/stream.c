@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <openssl/crypto.h>
 #include "env/tls/priv.h"
 
 static const struct ddio_stream_vtable tls_stream_vt;
@@ -243,6 +244,7 @@ static void stream_free(struct tls_stream *s)
 		tls_leave(own);
 	}
 	tls_out_free(s);
+	OPENSSL_cleanse(&s->kernel, sizeof(s->kernel));
 	free(s);
 }
 

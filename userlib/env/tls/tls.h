@@ -30,6 +30,8 @@ void ddio_tls_free(struct ddio_tls *tls);
 /* For handshakes to come: the first is offered, each is accepted.  On the reactor where these are made. */
 void ddio_tls_set_secrets(struct ddio_tls *tls, const struct ddio_tls_secret *secrets,
 			  unsigned int n);
+/* Whether the kernel is to make the records of streams to come, where it can; else OpenSSL does.  By default it is not. */
+void ddio_tls_set_kernel(struct ddio_tls *tls, bool wanted);
 /* So many records are sent with one key at most: for tests; the default suits AES-GCM. */
 void tls_set_records(struct ddio_tls *tls, uint64_t records);
 

@@ -237,7 +237,7 @@ static void link_connect(void *arg)
 	if (a->stopping)
 		return;
 	if (conf->tls)
-		err = ddio_conn_tls_new(&a->key, &a->tls);
+		err = ddio_conn_tls_new(&a->key, conf->kernel_tls, &a->tls);
 	opts.tls = a->tls;
 	if (!err)
 		err = ddio_conn_connect(env_of(a), conf->nodes[conf->ns_node].address, &hello,

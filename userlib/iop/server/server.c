@@ -82,11 +82,19 @@ static int check_users(const struct server *server, char *err, size_t err_len)
 
 static int secure(struct server *server, char *err, size_t err_len)
 {
-	int ret = server->iop.conf->tls ? ddio_conn_tls_new(&server->iop.key, &server->tls) : 0;
+	const struct ddio_conf *conf = server->iop.conf;
+	struct ddio_env *env = server->iop.reactors[0].env;
+	int ret = conf->tls ? ddio_conn_tls_new(&server->iop.key, conf->kernel_tls, &server->tls)
+			    : 0;
 
 	if (ret)
 		snprintf(err, err_len, "node %s: cannot set up TLS: %s",
 			 iop_node_name(&server->iop), strerror(-ret));
+	else if (conf->tls && conf->kernel_tls)
+		ddio_env_log(env, DDIO_LOG_INFO, "TLS is done by %s",
+			     ddio_env_seals(env)
+				     ? "the kernel"
+				     : "OpenSSL: this kernel cannot (module tls, Linux 6.14)");
 	return ret;
 }
 
