@@ -183,17 +183,36 @@ static int errno_missing(const char *name)
 	return strcmp(name, SELINUX) ? ENODATA : EOPNOTSUPP;
 }
 
-/* By which configuration programs reach the cluster themselves: every file of the mount says it. */
-static void conf_reply(fuse_req_t req, const char *conf, size_t size)
+static void told_reply(fuse_req_t req, const char *text, size_t size)
 {
-	size_t len = strlen(conf);
+	size_t len = strlen(text);
 
 	if (!size)
 		fuse_reply_xattr(req, len);
 	else if (size < len)
 		fuse_reply_err(req, ERANGE);
 	else
-		fuse_reply_buf(req, conf, len);
+		fuse_reply_buf(req, text, len);
+}
+
+/*
+ * What every file of the mount says: by which configuration programs reach the cluster themselves, and its number there, which
+ * stat(2) does not tell of the mount's root.
+ */
+static bool is_told(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	const struct mount *m = mount_of(req);
+	char number[24];
+
+	if (!strcmp(name, "ddio.conf")) {
+		told_reply(req, m->o->conf ? m->o->conf : "", size);
+		return true;
+	}
+	if (strcmp(name, "ddio.ino"))
+		return false;
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)ino_of(m, ino));
+	told_reply(req, number, size);
+	return true;
 }
 
 static bool is_missing(const struct mount *m, uint64_t ino, const char *name, uint32_t lack)
@@ -211,10 +230,8 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 	int missing = errno_missing(name);
 	struct request *r;
 
-	if (!strcmp(name, "ddio.conf")) {
-		conf_reply(req, m->o->conf ? m->o->conf : "", size);
+	if (is_told(req, ino, name, size))
 		return;
-	}
 	if (is_missing(m, ino_of(m, ino), name, lack)) {
 		fuse_reply_err(req, missing);
 		return;

@@ -380,8 +380,9 @@ int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags
  * @struct_size: sizeof(struct ddio_open_opts), so that it can grow
  * @flags: as for ddio_open()
  * @mode: permissions of a new file, 0001 to 0777; 0: 0644.  No umask applies.
- * @id: number of the file, as in struct ddio_file_stat, where there is no name; else 0
+ * @id: number of the file, as in struct ddio_file_stat, where there is no name, or with @dir; else 0
  * @striping: as for ddio_open()
+ * @dir: number of the directory in which the file @id has the name that is given; else 0.  Programs of 0.1.0 have no such member.
  */
 struct ddio_open_opts {
 	size_t struct_size;
@@ -389,6 +390,7 @@ struct ddio_open_opts {
 	uint32_t mode;
 	uint64_t id;
 	const struct ddio_striping *striping;
+	uint64_t dir;
 };
 
 /**
@@ -398,9 +400,11 @@ struct ddio_open_opts {
  * @opts: how
  * @file: receives the file; ddio_close() closes it
  *
- * The number of a file below a mount is its inode number (stat(2), st_ino).
+ * The number of a file below a mount is its inode number (stat(2), st_ino), that of a directory its attribute "ddio.ino"
+ * (getxattr(2)).  Where the cluster knows users, a file's number alone is worth nothing to them: they tell by which directory they
+ * have come to it, too, @opts->dir, and @name is the file's name there.  Elsewhere these two are not looked at.
  *
- * Return: as ddio_open(); -EISDIR: it is a directory.
+ * Return: as ddio_open(); -EISDIR: it is a directory; -ESTALE: the name is another file's by now.
  */
 int ddio_open_with(struct ddio_session *session, const char *name,
 		   const struct ddio_open_opts *opts, struct ddio_file **file);

@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (ddio_conf_load(argv[1], &conf, err, sizeof(err)) ||
-	    (conf->key_file && ddio_key_load(conf->key_file, &key, err, sizeof(err)))) {
+	    (conf->key_file && ddio_key_load(conf->key_file, false, &key, err, sizeof(err)))) {
 		fprintf(stderr, "bench_obj: %s\n", err);
 		return 1;
 	}

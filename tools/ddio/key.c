@@ -37,9 +37,11 @@ const struct opt_cmd opts_key = { "ddio",
  * struct key_files - where the keys of this machine stand
  * @one: the key that is used
  * @other: the one that is accepted as well
+ * @shared: with a group, which may read them
  */
 struct key_files {
 	char one[PATH_MAX], other[PATH_MAX];
+	bool shared;
 };
 
 static int find_files(const char *path, struct key_files *files)
@@ -64,6 +66,7 @@ static int find_files(const char *path, struct key_files *files)
 		cmd_fail("key", 0, "the path of the key is too long");
 		ret = -ENAMETOOLONG;
 	}
+	files->shared = ddio_conf_knows_users(conf);
 	ddio_conf_free(conf);
 	return ret;
 }
@@ -81,7 +84,7 @@ static int write_key(int fd, const struct stat *like)
 	for (i = 0; i < KEY_BYTES; i++)
 		snprintf(text + 2 * i, 3, "%02x", key[i]);
 	text[2 * KEY_BYTES] = '\n';
-	if (fchown(fd, like->st_uid, like->st_gid))
+	if (fchown(fd, like->st_uid, like->st_gid) || fchmod(fd, like->st_mode & 0640))
 		err = -errno;
 	else if (write(fd, text, sizeof(text)) != (ssize_t)sizeof(text) || fsync(fd))
 		err = errno ? -errno : -EIO;
@@ -139,7 +142,7 @@ static int key_list(const struct key_files *files)
 {
 	struct ddio_key key;
 	char err[1024], name[DDIO_KEY_NAME];
-	int ret = ddio_key_load(files->one, &key, err, sizeof(err));
+	int ret = ddio_key_load(files->one, files->shared, &key, err, sizeof(err));
 
 	if (ret)
 		return cmd_fail("key", 0, "%s", err), ret;

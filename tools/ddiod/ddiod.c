@@ -247,7 +247,7 @@ static int users_start(struct ddiod *d, struct ddio_key *servers_key)
 {
 	int err = keys_load_servers(d, servers_key);
 
-	if (err || d->conf->users == DDIO_CONF_USERS_NONE)
+	if (err || !ddio_conf_knows_users(d->conf))
 		return err;
 	err = voucher_start(&d->voucher);
 	if (err)

@@ -14,7 +14,8 @@ int keys_load(const struct ddiod *d, struct ddio_key *key)
 	memset(key, 0, sizeof(*key));
 	if (!d->conf->key_file)
 		return 0;
-	ret = ddio_key_load(d->conf->key_file, key, err, sizeof(err));
+	ret = ddio_key_load(d->conf->key_file, ddio_conf_knows_users(d->conf), key, err,
+			    sizeof(err));
 	if (ret)
 		say(d, DDIO_LOG_ERR, "%s", err);
 	return ret;
@@ -26,9 +27,9 @@ int keys_load_servers(const struct ddiod *d, struct ddio_key *key)
 	int ret;
 
 	memset(key, 0, sizeof(*key));
-	if (d->conf->users == DDIO_CONF_USERS_NONE)
+	if (!ddio_conf_knows_users(d->conf))
 		return 0;
-	ret = ddio_key_load(d->conf->servers_key, key, err, sizeof(err));
+	ret = ddio_key_load(d->conf->servers_key, false, key, err, sizeof(err));
 	if (ret)
 		say(d, DDIO_LOG_ERR, "%s", err);
 	return ret;

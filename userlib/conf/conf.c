@@ -236,7 +236,7 @@ static int settle_security(struct conf_parser *parser, struct ddio_conf *conf,
 static int check_users(struct conf_parser *parser, const struct ddio_conf *conf,
 		       const struct conf_section *cluster)
 {
-	if (conf->users == DDIO_CONF_USERS_NONE || conf->servers_key)
+	if (!ddio_conf_knows_users(conf) || conf->servers_key)
 		return 0;
 	return conf_fail(parser, -EINVAL, conf_line_of(cluster, "users"),
 			 "users = munge in [cluster] needs a key that nodes alone have: give "

@@ -61,7 +61,7 @@ enum ddio_conf_sums {
 	DDIO_CONF_SUMS_ALWAYS,
 };
 
-enum ddio_conf_users { DDIO_CONF_USERS_NONE, CONF_USERS_MUNGE };
+enum conf_users { CONF_USERS_NONE, CONF_USERS_MUNGE };
 
 struct ddio_conf {
 	char *path;
@@ -77,7 +77,7 @@ struct ddio_conf {
 	uint64_t scrub_ns; /* between two scrubs of a disk, default 7 days; 0: none begins by itself */
 	uint64_t scrub_rate; /* of these, bytes a second and disk, default 32 MB; 0: no limit */
 	unsigned int wire_checksums; /* enum ddio_conf_sums; default yes */
-	unsigned int users;	     /* enum ddio_conf_users; default none */
+	unsigned int users;	     /* enum conf_users; default none */
 	char *servers_key;	     /* NULL: none */
 	char *no_root_squash;	     /* see conf_nets_ok(); NULL: loopback only */
 	uint64_t grant_ns;	     /* default 10 minutes */
@@ -111,6 +111,12 @@ int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_
  * Return: 0, -EINVAL, -ENOMEM
  */
 int ddio_conf_check_files(const struct ddio_conf *conf, uint32_t node, char *err, size_t err_len);
+/* Whether the cluster tells users apart. */
+static inline bool ddio_conf_knows_users(const struct ddio_conf *conf)
+{
+	return conf->users != CONF_USERS_NONE;
+}
+
 /**
  * ddio_conf_believes_root - whether root of a machine is root of the cluster
  * @conf: the configuration

@@ -21,7 +21,7 @@ static const char *const securities[] = {
 };
 
 static const char *const user_kinds[] = {
-	[DDIO_CONF_USERS_NONE] = "none", [CONF_USERS_MUNGE] = "munge", NULL
+	[CONF_USERS_NONE] = "none", [CONF_USERS_MUNGE] = "munge", NULL
 };
 
 static const char *const wire_sums[] = {

@@ -37,12 +37,13 @@ bool ddio_mac_same(const uint8_t a[DDIO_MAC_LEN], const uint8_t b[DDIO_MAC_LEN])
 /**
  * ddio_key_load - read a key file, and the one beside it that is valid as well
  * @path: the file; refused if others may read it (mode & 077) or it has less than 16 bytes
+ * @shared: users are told apart by other means, and root's file may be readable by its group, mode 640
  * @key: filled in
  * @err: gets what was wrong, naming the file
  * @err_len: bytes of @err
  * Return: 0, -EACCES (mode or owner), -EINVAL, or the errno of open and read
  */
-int ddio_key_load(const char *path, struct ddio_key *key, char *err, size_t err_len);
+int ddio_key_load(const char *path, bool shared, struct ddio_key *key, char *err, size_t err_len);
 /* Where the other key stands: 0 or -ENAMETOOLONG. */
 int ddio_key_other_path(const char *path, char other[PATH_MAX]);
 /* Finds the name by which connections mention a key, and which tells nothing of it.  Returns false if there is none. */

@@ -12,7 +12,7 @@
 
 enum { KEY_MIN = 16 };
 
-static int key_check_file(int fd, const char *path, char *err, size_t err_len)
+static int key_check_file(int fd, const char *path, bool shared, char *err, size_t err_len)
 {
 	struct stat st;
 
@@ -26,7 +26,7 @@ static int key_check_file(int fd, const char *path, char *err, size_t err_len)
 		snprintf(err, err_len, "key file %s: not a regular file", path);
 		return -EINVAL;
 	}
-	if (st.st_mode & 077) {
+	if (st.st_mode & (shared && !st.st_uid ? 037 : 077)) {
 		snprintf(err, err_len, "key file %s: mode %03o lets others read it; chmod 600 it",
 			 path, (unsigned int)st.st_mode & 0777);
 		return -EACCES;
@@ -89,7 +89,7 @@ static int key_take(const uint8_t *buf, ssize_t len, const char *path, struct dd
 }
 
 /* Reads one key. */
-static int key_load(const char *path, struct ddio_key *key, char *err, size_t err_len)
+static int key_load(const char *path, bool shared, struct ddio_key *key, char *err, size_t err_len)
 {
 	uint8_t buf[sizeof(key->bytes) + 3];
 	ssize_t len;
@@ -102,7 +102,7 @@ static int key_load(const char *path, struct ddio_key *key, char *err, size_t er
 		snprintf(err, err_len, "key file %s: %s", path, strerror(-ret));
 		return ret;
 	}
-	ret = key_check_file(fd, path, err, err_len);
+	ret = key_check_file(fd, path, shared, err, err_len);
 	if (ret)
 		goto close_fd;
 	len = key_read(fd, buf, sizeof(buf));
@@ -123,15 +123,15 @@ int ddio_key_other_path(const char *path, char other[PATH_MAX])
 	return snprintf(other, PATH_MAX, "%s.2", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-int ddio_key_load(const char *path, struct ddio_key *key, char *err, size_t err_len)
+int ddio_key_load(const char *path, bool shared, struct ddio_key *key, char *err, size_t err_len)
 {
 	struct ddio_key second;
 	char other[PATH_MAX];
-	int ret = key_load(path, key, err, err_len);
+	int ret = key_load(path, shared, key, err, err_len);
 
 	if (ret || ddio_key_other_path(path, other) || access(other, F_OK))
 		return ret;
-	ret = key_load(other, &second, err, err_len);
+	ret = key_load(other, shared, &second, err, err_len);
 	if (ret)
 		return ret;
 	key->other_len = second.len;

@@ -128,7 +128,8 @@ int ddio_connect(const struct ddio_connect_opts *opts, struct ddio_session **ses
 	if (err)
 		return connect_fail(err, why);
 	if (conf->key_file)
-		err = ddio_key_load(conf->key_file, &key, why, sizeof(why));
+		err = ddio_key_load(conf->key_file, ddio_conf_knows_users(conf), &key, why,
+				    sizeof(why));
 	if (err) {
 		connect_fail(err, why);
 		goto free_conf;

@@ -175,7 +175,7 @@ static void test_users(void)
 	CU_ASSERT_PTR_NULL(parse("[cluster]\nname = demo\nusers = munge\n" NODE0 DISK0, err));
 	CU_ASSERT(strstr(err, "t.conf:3:") && strstr(err, "servers_key"));
 	conf = parse(SMALL, err);
-	CU_ASSERT(conf && conf->users == DDIO_CONF_USERS_NONE && !conf->servers_key);
+	CU_ASSERT(conf && conf->users == CONF_USERS_NONE && !conf->servers_key);
 	CU_ASSERT(conf && ddio_conf_believes_root(conf, "127.0.0.1:1") &&
 		  !ddio_conf_believes_root(conf, "10.0.0.1:1"));
 	ddio_conf_free(conf);

@@ -145,7 +145,8 @@ static void test_connect_timeout(void)
 /*
  * Key files
  */
-static int load(const char *content, size_t len, mode_t mode, struct ddio_key *key, char *err)
+static int load_as(bool shared, const char *content, size_t len, mode_t mode, struct ddio_key *key,
+		   char *err)
 {
 	char path[] = "/tmp/ddio-key-XXXXXX";
 	int fd = mkstemp(path), ret;
@@ -154,11 +155,16 @@ static int load(const char *content, size_t len, mode_t mode, struct ddio_key *k
 	CU_ASSERT_EQUAL_FATAL(write(fd, content, len), (ssize_t)len);
 	CU_ASSERT_EQUAL_FATAL(fchmod(fd, mode), 0);
 	close(fd);
-	ret = ddio_key_load(path, key, err, 256);
+	ret = ddio_key_load(path, shared, key, err, 256);
 	if (ret)
 		CU_ASSERT_PTR_NOT_NULL(strstr(err, path));
 	unlink(path);
 	return ret;
+}
+
+static int load(const char *content, size_t len, mode_t mode, struct ddio_key *key, char *err)
+{
+	return load_as(false, content, len, mode, key, err);
 }
 
 static void test_key_files(void)
@@ -181,9 +187,23 @@ static void test_key_files(void)
 	CU_ASSERT_EQUAL(load(text, 32, 0604, &key, err), -EACCES);
 	CU_ASSERT_EQUAL(load(text, 32, 0610, &key, err), -EACCES);
 	CU_ASSERT_EQUAL(key.len, 0);
-	CU_ASSERT_EQUAL(ddio_key_load("/tmp", &key, err, sizeof(err)), -EINVAL);
-	CU_ASSERT_EQUAL(ddio_key_load("/nonexistent/key", &key, err, sizeof(err)), -ENOENT);
+	CU_ASSERT_EQUAL(ddio_key_load("/tmp", false, &key, err, sizeof(err)), -EINVAL);
+	CU_ASSERT_EQUAL(ddio_key_load("/nonexistent/key", false, &key, err, sizeof(err)), -ENOENT);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "/nonexistent/key"));
+}
+
+/* Where users are told apart, root's may be shared with a group, others' may not. */
+static void test_shared_key_files(void)
+{
+	char err[256] = "", text[32];
+	struct ddio_key key;
+
+	memset(text, 'k', sizeof(text));
+	CU_ASSERT_EQUAL(load_as(true, text, 32, 0600, &key, err), 0);
+	CU_ASSERT_EQUAL(load_as(true, text, 32, 0640, &key, err), geteuid() ? -EACCES : 0);
+	CU_ASSERT_EQUAL(load_as(true, text, 32, 0660, &key, err), -EACCES);
+	CU_ASSERT_EQUAL(load_as(true, text, 32, 0650, &key, err), -EACCES);
+	CU_ASSERT_EQUAL(load_as(true, text, 32, 0644, &key, err), -EACCES);
 }
 
 static void put(const char *path, char c, mode_t mode)
@@ -214,13 +234,13 @@ static void test_two_key_files(void)
 	put(one, 'a', 0600);
 	CU_ASSERT(ddio_key_changed(one, looks));
 	CU_ASSERT(!ddio_key_changed(one, looks));
-	CU_ASSERT_EQUAL(ddio_key_load(one, &key, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL(ddio_key_load(one, false, &key, err, sizeof(err)), 0);
 	CU_ASSERT_EQUAL(key.other_len, 0);
 	CU_ASSERT(ddio_key_name(&key, false, name[0]));
 	CU_ASSERT(!ddio_key_name(&key, true, name[1]));
 	put(other, 'b', 0600);
 	CU_ASSERT(ddio_key_changed(one, looks));
-	CU_ASSERT_EQUAL(ddio_key_load(one, &key, err, sizeof(err)), 0);
+	CU_ASSERT_EQUAL(ddio_key_load(one, false, &key, err, sizeof(err)), 0);
 	CU_ASSERT_EQUAL(key.len, 32);
 	CU_ASSERT_EQUAL(key.other_len, 32);
 	CU_ASSERT_EQUAL(key.bytes[0], 'a');
@@ -228,7 +248,7 @@ static void test_two_key_files(void)
 	CU_ASSERT(ddio_key_name(&key, true, name[1]));
 	CU_ASSERT(strcmp(name[0], name[1]));
 	put(other, 'b', 0644);
-	CU_ASSERT_EQUAL(ddio_key_load(one, &key, err, sizeof(err)), -EACCES);
+	CU_ASSERT_EQUAL(ddio_key_load(one, false, &key, err, sizeof(err)), -EACCES);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, other));
 	unlink(other);
 	CU_ASSERT(ddio_key_changed(one, looks));
@@ -248,6 +268,7 @@ static const struct ut_case connect_cases[] = {
 
 static const struct ut_case key_cases[] = {
 	{ "key files", test_key_files },
+	{ "shared with a group", test_shared_key_files },
 	{ "two keys", test_two_key_files },
 	{ NULL, NULL },
 };

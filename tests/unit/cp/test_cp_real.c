@@ -131,7 +131,7 @@ static void cluster_begin_by(struct cluster *c, const char *security)
 	snprintf(c->conf_path, sizeof(c->conf_path), "%s/ddio.conf", c->top);
 	write_file(c->conf_path, text, 0644);
 	if (ddio_conf_load(c->conf_path, &c->conf, err, sizeof(err)) ||
-	    ddio_key_load(key, &c->key, err, sizeof(err))) {
+	    ddio_key_load(key, false, &c->key, err, sizeof(err))) {
 		fprintf(stderr, "%s\n", err);
 		abort();
 	}

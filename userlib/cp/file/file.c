@@ -141,7 +141,7 @@ int ddio_open_with(struct ddio_session *session, const char *name,
 	if (!file || file_opening_take(&oc.job, name, opts))
 		return session_fail(
 			session, -EINVAL,
-			"ddio_open_with: file is NULL, struct_size is wrong, or not one of name and id");
+			"ddio_open_with: file is NULL, struct_size is wrong, or not one of name and id, or no way");
 	err = call_run(session, &oc.call, open_run);
 	*file = oc.file;
 	return err;

@@ -33,6 +33,7 @@ extern const struct group_user file_group_user;
 
 /* What is wrong with a name that file_name_ok() refuses; with DDIO_MAX_PATH. */
 #define FILE_NAME_BYTES "a name must have 1 to %d bytes"
+#define FILE_IS_ANOTHER "%s is another file meanwhile"
 static inline bool file_name_ok(const char *name)
 {
 	return name && name[0] && strlen(name) <= DDIO_MAX_PATH;
@@ -57,7 +58,7 @@ uint64_t file_object_size(const struct ddio_file_record *rec, uint32_t i, uint64
 /**
  * struct file_opening - finds a file, or creates it
  * @name, @flags, @striping: as ddio_open() has them; @name is @label for a file without one
- * @mode, @id: as in struct ddio_open_opts
+ * @mode, @id, @dir: as in struct ddio_open_opts
  * @done: with the record in @rec, if @error is clear
  */
 struct file_opening {
@@ -65,7 +66,7 @@ struct file_opening {
 	const char *name;
 	unsigned int flags;
 	unsigned int mode;
-	uint64_t id;
+	uint64_t id, dir;
 	char label[32];
 	const struct ddio_striping *striping;
 	struct ddio_file_record rec;
@@ -80,6 +81,8 @@ struct file_opening {
 int file_opening_take(struct file_opening *job, const char *name,
 		      const struct ddio_open_opts *opts);
 void file_open_begin(struct file_opening *job);
+/* Puts the request that finds the file: by the way to it, for users, by its number, or by its name. */
+int file_opening_find(const struct file_opening *job, struct node_request *request);
 
 /**
  * struct size_job - asks for the size, extends it, or sets it

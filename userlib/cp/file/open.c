@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Finds or creates a file: first its name, then its objects. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,9 @@ static void open_found(struct node_request *request, const struct reply *reply)
 		memset(&job->rec, 0, sizeof(job->rec));
 		reply_malformed(&job->error, err, job->name);
 		open_end(job);
+	} else if (job->id && job->id != job->rec.ref.id) {
+		error_status(&job->error, DDIO_ST_STALE, FILE_IS_ANOTHER, job->name);
+		open_end(job);
 	} else if (!open_check_disks(job)) {
 		error_status(&job->error, DDIO_ST_STALE,
 			     "%s lies on disks that the configuration does not list", job->name);
@@ -211,14 +215,20 @@ static int open_put_create(struct file_opening *job)
 	return err;
 }
 
+int file_opening_find(const struct file_opening *job, struct node_request *request)
+{
+	bool way = job->dir && ddio_conf_knows_users(job->session->conf);
+	struct ddio_msg_ns_name msg = { .id = way ? job->dir : job->id };
+
+	if (way || !job->id)
+		strcpy(msg.path, job->name);
+	return request_put(request, ns_name, &msg);
+}
+
 static int open_put_lookup(struct file_opening *job)
 {
-	struct ddio_msg_ns_name msg = { .id = job->id };
-
-	if (!job->id)
-		strcpy(msg.path, job->name);
 	request_init(&job->request, DDIO_OP_NS_LOOKUP, open_found, job);
-	return request_put(&job->request, ns_name, &msg);
+	return file_opening_find(job, &job->request);
 }
 
 static int open_check(struct file_opening *job)
@@ -237,7 +247,12 @@ static int open_check(struct file_opening *job)
 
 int file_opening_take(struct file_opening *job, const char *name, const struct ddio_open_opts *opts)
 {
-	if (!opts || opts->struct_size != sizeof(*opts) || !name == !opts->id)
+	const size_t old = offsetof(struct ddio_open_opts, dir);
+
+	if (!opts || (opts->struct_size != sizeof(*opts) && opts->struct_size != old))
+		return -EINVAL;
+	job->dir = opts->struct_size == old ? 0 : opts->dir;
+	if (job->dir ? !name || strchr(name, '/') || !opts->id : !name == !opts->id)
 		return -EINVAL;
 	job->name = name ? name : job->label;
 	job->flags = opts->flags;

@@ -44,17 +44,30 @@ static int open_all_record(struct open_all_call *oc, const void *data, size_t le
 	return 0;
 }
 
+/* Root is granted nothing, and needs nothing; who may do nothing with the file is refused later, as rank 0 is. */
+static bool open_all_is(struct open_all_call *oc, const struct reply *reply)
+{
+	struct ddio_file_record rec;
+	int err = ddio_get_record(reply->payload, reply->len, &rec, NULL);
+
+	if (err) {
+		reply_malformed(&oc->error, err, oc->job.name);
+		return false;
+	}
+	if (rec.ref.id != oc->file->rec.ref.id)
+		error_status(&oc->error, DDIO_ST_STALE, FILE_IS_ANOTHER, oc->job.name);
+	ddio_file_record_free(&rec);
+	return !oc->error.status;
+}
+
 static void open_all_found(struct node_request *request, const struct reply *reply)
 {
 	struct open_all_call *oc = request->arg;
 
 	if (reply->status)
 		reply_error(&oc->error, reply, oc->job.name);
-	else
+	else if (open_all_is(oc, reply))
 		oc->file->granted = grant_hold(oc->call.session, oc->file->rec.ref.id);
-	if (!oc->error.status && !oc->file->granted)
-		error_status(&oc->error, DDIO_ST_STALE, "%s is another file meanwhile",
-			     oc->job.name);
 	if (oc->error.status) {
 		file_put(oc->file);
 		oc->file = NULL;
@@ -65,13 +78,10 @@ static void open_all_found(struct node_request *request, const struct reply *rep
 /* Rank 0 has opened the file for all, but each connection shows what its own session was granted. */
 static int open_all_find(struct open_all_call *oc)
 {
-	struct ddio_msg_ns_name msg = { .id = oc->job.id };
 	int err;
 
-	if (!oc->job.id)
-		strcpy(msg.path, oc->job.name);
 	request_init(&oc->request, DDIO_OP_NS_LOOKUP, open_all_found, oc);
-	err = request_put(&oc->request, ns_name, &msg);
+	err = file_opening_find(&oc->job, &oc->request);
 	if (!err)
 		request_names(oc->call.session, &oc->request);
 	return err;
@@ -129,7 +139,6 @@ static void open_all_root(void *arg, struct fan *fan)
 
 	oc->fan = fan;
 	oc->opening = true;
-	oc->job.session = oc->call.session;
 	oc->job.done = open_all_opened;
 	oc->job.arg = oc;
 	file_open_begin(&oc->job);
@@ -170,7 +179,8 @@ static void open_all_compare(struct open_all_call *oc)
 {
 	const struct ddio_striping *st = oc->job.striping;
 	uint32_t ndisks = st && st->disks ? st->ndisks : 0, i;
-	size_t name = strlen(oc->job.name) + 1, more = oc->job.mode || oc->job.id ? 16 : 0;
+	size_t name = strlen(oc->job.name) + 1;
+	size_t more = oc->job.dir ? 24 : oc->job.mode || oc->job.id ? 16 : 0;
 	uint64_t words[6] = { oc->job.flags, !!st };
 
 	if (st) {
@@ -193,8 +203,9 @@ static void open_all_compare(struct open_all_call *oc)
 	}
 	words[0] = oc->job.mode;
 	words[1] = oc->job.id;
+	words[2] = oc->job.dir;
 	if (more)
-		put_words(oc->compare + oc->compare_len - more, words, 2);
+		put_words(oc->compare + oc->compare_len - more, words, more / 8);
 }
 
 /* A member with wrong arguments comes too: the others must not wait for it. */
@@ -212,6 +223,7 @@ static int open_all_call(struct open_all_call *oc, const char *why, struct ddio_
 		open_all_compare(oc);
 	if (file)
 		*file = NULL;
+	oc->job.session = oc->group->session;
 	err = call_run(oc->group->session, &oc->call, open_all_run);
 	free(oc->compare);
 	if (file)
@@ -239,7 +251,7 @@ int ddio_open_all_with(struct ddio_group *group, const char *name,
 	if (!group)
 		return -EINVAL;
 	if (!file || file_opening_take(&oc.job, name, opts))
-		why = "file is NULL, struct_size is wrong, or not one of name and id";
+		why = "file is NULL, struct_size is wrong, or not one of name and id, or no way";
 	return open_all_call(&oc, why, file);
 }
 

@@ -170,7 +170,7 @@ static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
 /* Returns true if the nodes know by munge that the process is not root's. */
 static bool is_user(const struct ddio_session *session)
 {
-	return session->own_env && session->conf->users != DDIO_CONF_USERS_NONE && geteuid();
+	return session->own_env && ddio_conf_knows_users(session->conf) && geteuid();
 }
 
 static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,

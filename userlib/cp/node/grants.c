@@ -190,7 +190,7 @@ void grant_drop(struct ddio_session *s, uint64_t file)
 
 bool grant_there(const struct ddio_session *s, uint64_t file)
 {
-	return s->conf->users == DDIO_CONF_USERS_NONE || grant_find(s->grants, file);
+	return !ddio_conf_knows_users(s->conf) || grant_find(s->grants, file);
 }
 
 void grants_close(struct ddio_session *s)

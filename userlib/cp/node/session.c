@@ -127,7 +127,8 @@ static void look_for_keys(struct ddio_session *s)
 		return;
 	s->key_looked = now;
 	if (!ddio_key_changed(s->conf->key_file, s->key_looks) ||
-	    ddio_key_load(s->conf->key_file, &key, why, sizeof(why)))
+	    ddio_key_load(s->conf->key_file, ddio_conf_knows_users(s->conf), &key, why,
+			  sizeof(why)))
 		return;
 	s->key = key;
 	explicit_bzero(&key, sizeof(key));
@@ -145,7 +146,7 @@ void session_conn_opts(struct ddio_session *s, struct ddio_conn_opts *opts)
 	opts->near_unsummed = s->conf->wire_checksums == DDIO_CONF_SUMS_YES;
 	opts->memory = s->conf->channels && s->conf->wire_checksums != DDIO_CONF_SUMS_ALWAYS;
 	opts->tls = s->tls;
-	opts->users = s->conf->users != DDIO_CONF_USERS_NONE;
+	opts->users = ddio_conf_knows_users(s->conf);
 }
 
 void session_watch(struct ddio_session *s)

@@ -187,7 +187,7 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 	server->iop.node = opts->node;
 	if (opts->key)
 		server->iop.key = *opts->key;
-	server->iop.users = opts->conf->users != DDIO_CONF_USERS_NONE;
+	server->iop.users = ddio_conf_knows_users(opts->conf);
 	server->iop.vouch = opts->vouch;
 	if (opts->servers_key)
 		server->iop.servers_key = *opts->servers_key;

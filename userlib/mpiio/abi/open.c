@@ -19,6 +19,7 @@ struct open_found {
 	int ours;
 	struct team_verdict verdict;
 	struct mpiio_where where;
+	struct mpiio_way way;
 	uint64_t id;
 };
 
@@ -44,9 +45,10 @@ static int posix_flags(int amode)
 	return flags;
 }
 
-static int open_mounted(const struct mpiio_where *w, int amode, MPI_Info info, uint64_t *id)
+static int open_mounted(int amode, MPI_Info info, struct open_found *found)
 {
-	int fd = open(w->path, posix_flags(amode), 0666), ret = 0;
+	const char *path = found->where.path;
+	int fd = open(path, posix_flags(amode), 0666), ret = 0;
 	struct stat st;
 
 	if (fd < 0)
@@ -57,7 +59,8 @@ static int open_mounted(const struct mpiio_where *w, int amode, MPI_Info info, u
 		ret = -EISDIR;
 	else if (!st.st_size && (amode & MPI_MODE_CREATE))
 		hints_stripe(info, fd);
-	*id = st.st_ino;
+	found->id = st.st_ino;
+	where_way(fd, path, &found->way);
 	close(fd);
 	return ret;
 }
@@ -113,7 +116,7 @@ static void find(struct mpiio_team *t, int amode, MPI_Info info, struct open_fou
 	int ret;
 
 	if (w->mounted) {
-		ret = open_mounted(w, amode, info, &found->id);
+		ret = open_mounted(amode, info, found);
 		verdict_say(&found->verdict, NULL, ret);
 	} else {
 		ret = open_named(s, w, amode, info, &found->id);
@@ -184,11 +187,15 @@ static int pointers_place(struct mpiio_file *f)
 
 static int file_open_all(struct mpiio_file *f, const struct open_found *found, MPI_Info info)
 {
-	struct ddio_open_opts opts = { .struct_size = sizeof(opts), .id = found->id };
+	const struct mpiio_way *way = &found->way;
+	struct ddio_open_opts opts = { .struct_size = sizeof(opts),
+				       .id = found->id,
+				       .dir = way->dir };
 	int ret = team_choose(f);
 
 	if (!ret)
-		ret = ddio_open_all_with(f->team->group, NULL, &opts, &f->file);
+		ret = ddio_open_all_with(f->team->group, way->dir ? way->name : NULL, &opts,
+					 &f->file);
 	if (ret)
 		return ret; /* the same on all */
 	ret = pointers_place(f);

@@ -5,14 +5,19 @@
  */
 #include <errno.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 #include "mpiio/core/where.h"
 
 #define FUSE_MAGIC 0x65735546
 #define PREFIX "ddio:"
+/* Digits of a number of 64 bits. */
+#define NUMBER_LEN 20
 
 /* 1: below a mount of ddio; 0: not; negative errno. */
 static int mount_conf(const char *path, struct mpiio_where *w)
@@ -65,4 +70,40 @@ int where_find(const char *name, struct mpiio_where *w)
 	while (*name == '/')
 		name++;
 	return *name && path_keep(w, name) ? 1 : -ENOENT;
+}
+
+/* Other file systems have no such attribute, and mounts of earlier releases have none either: no way, then. */
+static bool way_take(const char *path, struct mpiio_way *way)
+{
+	char copy[PATH_MAX], number[NUMBER_LEN + 1], *name;
+	ssize_t n;
+
+	strcpy(copy, path); /* at most as long */
+	name = basename(copy);
+	if (strlen(name) > NAME_MAX)
+		return false;
+	strcpy(way->name, name);
+	strcpy(copy, path);
+	n = getxattr(dirname(copy), "ddio.ino", number, NUMBER_LEN);
+	if (n <= 0)
+		return false;
+	number[n] = 0;
+	way->dir = strtoull(number, NULL, 10);
+	return way->dir;
+}
+
+void where_way(int fd, const char *path, struct mpiio_way *way)
+{
+	char link[64], now[PATH_MAX];
+	ssize_t n;
+
+	memset(way, 0, sizeof(*way));
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, now, sizeof(now) - 1);
+	if (n > 0) {
+		now[n] = 0;
+		if (way_take(now, way))
+			return;
+	}
+	way_take(path, way);
 }

@@ -4,6 +4,7 @@
 #define MPIIO_WHERE_H
 
 #include <limits.h>
+#include <stdint.h>
 
 /**
  * struct mpiio_where - a file of ddio
@@ -27,5 +28,23 @@ struct mpiio_where {
  * Return: 1: it is; 0: it is not; negative errno: it is said to be, by the prefix, but such a name there cannot be.
  */
 int where_find(const char *name, struct mpiio_where *w);
+
+/**
+ * struct mpiio_way - how a file is come to
+ * @dir: number of a directory; 0: not known
+ * @name: the file's name in it
+ */
+struct mpiio_way {
+	uint64_t dir;
+	char name[NAME_MAX + 1];
+};
+
+/**
+ * where_way - finds the directory of a file that is open below a mount
+ * @fd: the file
+ * @path: by which it was opened, where the system does not tell by which it is called now
+ * @way: receives what was found
+ */
+void where_way(int fd, const char *path, struct mpiio_way *way);
 
 #endif

@@ -162,6 +162,7 @@ class OpenOpts(ctypes.Structure):
         ("mode", c_uint32),
         ("id", c_uint64),
         ("striping", POINTER(Striping)),
+        ("dir", c_uint64),
     ]
 
 

@@ -173,7 +173,175 @@ static void unknown(void)
 	cp_world_end(&w);
 }
 
+/*
+ * By the way to a file: its directory's number, and its name there
+ */
+static struct {
+	uint64_t dir, file, shut, hidden;
+} way;
+
+static uint64_t file_made(struct ns *ns, uint64_t parent, const char *name, uint32_t mode)
+{
+	struct ddio_msg_fs_make x = {
+		.parent = parent, .mode = mode, .uid = ALICE, .gid = 1, .flags = DDIO_FS_MAKE_EXCL
+	};
+	const struct stripe stripe = {
+		.seed = 1, .block = 1024, .ndisks = 1, .disks = (uint32_t[]){ 0 }
+	};
+	struct inode in;
+	uint64_t ino;
+	bool made;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	CU_ASSERT_EQUAL_FATAL(
+		ns_make(ns, NULL, &x, S_ISDIR(mode) ? NULL : &stripe, &in, &made, NULL), 0);
+	ino = in.ino;
+	inode_free(&in);
+	return ino;
+}
+
+static void ways_make(struct ns *ns)
+{
+	uint64_t closed = file_made(ns, DDIO_FS_ROOT, "closed", S_IFDIR | 0700);
+
+	way.dir = file_made(ns, DDIO_FS_ROOT, "dir", S_IFDIR | 0755);
+	way.file = file_made(ns, way.dir, "f", S_IFREG | 0644);
+	/* Open itself, but below one that is not. */
+	way.shut = file_made(ns, closed, "open", S_IFDIR | 0777);
+	way.hidden = file_made(ns, way.shut, "f", S_IFREG | 0666);
+}
+
+static struct ddio_open_opts way_to(uint64_t dir, uint64_t file)
+{
+	return (struct ddio_open_opts){ .struct_size = sizeof(struct ddio_open_opts),
+					.id = file,
+					.dir = dir };
+}
+
+static int way_open(struct cp_proc *p, uint64_t dir, const char *name, uint64_t file)
+{
+	struct ddio_open_opts o = way_to(dir, file);
+	struct ddio_file *f = NULL;
+	int err = ddio_open_with(p->session, name, &o, &f);
+
+	ddio_close(f);
+	return err;
+}
+
+/* All of Alice's. */
+static void way_all_main(struct cp_proc *p)
+{
+	struct ddio_open_opts o = way_to(way.dir, way.file);
+	struct ns *ns = world->node[0].iop->ns;
+	const struct ddio_msg_fs_rename moved = { .parent = DDIO_FS_ROOT,
+						  .new_parent = DDIO_FS_ROOT,
+						  .name = "dir",
+						  .new_name = "moved" };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct ns_left left;
+
+	CU_ASSERT_EQUAL(way_open(p, 0, NULL, way.file), -EACCES);
+	CP_OK(p, ddio_open_all_with(g, "f", &o, &f));
+	all_write(p, f, g);
+	ddio_close(f);
+	/* Its number is the same wherever it is. */
+	if (!p->rank)
+		CU_ASSERT_EQUAL(ns_rename(ns, NULL, &moved, NULL, &left), 0);
+	CP_OK(p, ddio_group_barrier(g));
+	CP_OK(p, ddio_open_all_with(g, "f", &o, &f));
+	all_write(p, f, g);
+	ddio_close(f);
+	o = way_to(way.shut, way.hidden);
+	CP_OK(p, ddio_open_all_with(g, "f", &o, &f));
+	ddio_close(f);
+	o.dir += p->rank == 1;
+	CU_ASSERT_EQUAL(ddio_open_all_with(g, "f", &o, &f), -EBADE);
+	ddio_group_free(g);
+}
+
+static void way_all(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 3, 99);
+	ways_make(w.node[0].iop->ns);
+	CU_ASSERT_EQUAL(cp_run(&w, way_all_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* Mallory knows every number, and tries names that are none. */
+static void way_hostile_main(struct cp_proc *p)
+{
+	struct ddio_open_opts o = way_to(way.dir, way.file);
+	struct ddio_file *f = NULL;
+	char buf[8] = "";
+	uint64_t n;
+
+	CU_ASSERT_EQUAL(way_open(p, way.shut, "f", way.hidden), -EACCES);
+	CU_ASSERT_EQUAL(way_open(p, 0, NULL, way.hidden), -EACCES);
+	CU_ASSERT_EQUAL(way_open(p, way.dir, "f", way.hidden), -ESTALE);
+	CU_ASSERT_EQUAL(way_open(p, way.dir, "none", way.file), -ENOENT);
+	CU_ASSERT_EQUAL(way_open(p, way.dir, "../closed", way.file), -EINVAL);
+	CU_ASSERT_EQUAL(way_open(p, way.dir, "..", DDIO_FS_ROOT), -EISDIR);
+	CU_ASSERT_EQUAL(way_open(p, way.file, "f", way.file), -ENOENT);
+	for (n = 2; n < way.hidden + 9; n++)
+		CU_ASSERT_NOT_EQUAL(way_open(p, n, "f", way.hidden), 0);
+	CP_OK(p, ddio_open_with(p->session, "f", &o, &f));
+	CU_ASSERT_EQUAL(ddio_pread(f, buf, sizeof(buf), 0), 0);
+	CU_ASSERT_EQUAL(ddio_pwrite(f, buf, sizeof(buf), 0), -EACCES);
+	ddio_close(f);
+	/* A way needs a name, and what it leads to; programs of 0.1.0 know none. */
+	o.id = 0;
+	CU_ASSERT_EQUAL(ddio_open_with(p->session, "f", &o, &f), -EINVAL);
+	o = way_to(way.dir, way.file);
+	CU_ASSERT_EQUAL(ddio_open_with(p->session, NULL, &o, &f), -EINVAL);
+	o.struct_size = offsetof(struct ddio_open_opts, dir);
+	CU_ASSERT_EQUAL(ddio_open_with(p->session, "f", &o, &f), -EINVAL);
+	o.id = 0;
+	CP_OK(p, ddio_open_with(p->session, "dir/f", &o, &f));
+	ddio_close(f);
+}
+
+static void way_hostile(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 1, 0);
+	ways_make(w.node[0].iop->ns);
+	CU_ASSERT_EQUAL(cp_run(&w, way_hostile_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* The file is taken away before all have found it: then another has its name, or none. */
+static void way_gone_main(struct cp_proc *p)
+{
+	struct ns *ns = world->node[0].iop->ns;
+	const struct ddio_msg_fs_name x = { .parent = way.dir, .name = "f" };
+	struct ns_left left;
+
+	CP_OK(p, way_open(p, way.dir, "f", way.file));
+	CU_ASSERT_EQUAL(ns_unlink(ns, NULL, &x, &left, NULL), 0);
+	ddio_file_record_free(&left.rec);
+	CU_ASSERT_EQUAL(way_open(p, way.dir, "f", way.file), -ENOENT);
+	file_made(ns, way.dir, "f", S_IFREG | 0666);
+	CU_ASSERT_EQUAL(way_open(p, way.dir, "f", way.file), -ESTALE);
+}
+
+static void way_gone(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 1, 99);
+	ways_make(w.node[0].iop->ns);
+	CU_ASSERT_EQUAL(cp_run(&w, way_gone_main, NULL), 0);
+	cp_world_end(&w);
+}
+
 static const struct ut_case cases[] = {
+	{ "by the way", way_all },
+	{ "by numbers that are guessed", way_hostile },
+	{ "gone meanwhile", way_gone },
 	{ "together", together },
 	{ "apart", apart },
 	{ "unknown", unknown },
