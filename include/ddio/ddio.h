@@ -111,10 +111,10 @@ const char *ddio_last_error(const struct ddio_session *session);
  * @group: receives the group; ddio_group_free() frees it
  *
  * Members prove to each other that they know the cluster's key; without a key they can meet on a
- * loopback address only.
+ * loopback address only.  Where the cluster knows users, all must be the same one's.
  *
  * Return: 0; -EINVAL: two members have the same rank, or they disagree about @size; -EACCES: not a
- * loopback address, and there is no key; -EBUSY: another thread is forming a group; -EADDRINUSE, -EADDRNOTAVAIL: rank 0 cannot listen there;
+ * loopback address, and there is no key, or rank 0 is another user's; -EBUSY: another thread is forming a group; -EADDRINUSE, -EADDRNOTAVAIL: rank 0 cannot listen there;
  * -EKEYREJECTED: a member has another key; -ETIMEDOUT: members are missing (the text names them).
  */
 int ddio_group_create(struct ddio_session *session, uint32_t rank, uint32_t size,

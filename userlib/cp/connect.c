@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cp/cp.h"
 #include "cp/file/file.h"
 #include "cp/group/group.h"
@@ -65,6 +66,17 @@ static int connect_vouch(const struct ddio_session *s, const void *data, size_t 
 	return ddio_munge_make(data, len, cred, cap, why, why_len);
 }
 
+static bool connect_same_user(const struct ddio_session *s, const char *cred, const void *data,
+			      size_t len)
+{
+	char why[DDIO_MAX_TEXT];
+	uid_t uid;
+	gid_t gid;
+
+	(void)s;
+	return !ddio_munge_check(cred, data, len, &uid, &gid, why, sizeof(why)) && uid == geteuid();
+}
+
 static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		       struct ddio_session **session)
 {
@@ -84,6 +96,7 @@ static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 	}
 	connect_job(*session);
 	(*session)->vouch = connect_vouch;
+	(*session)->same_user = connect_same_user;
 	err = ddio_real_start_thread(env);
 	if (err) {
 		connect_fail(err, "cannot start the session's progress thread");

@@ -59,7 +59,8 @@ struct cp_params {
 	const char *engine;		/* of the disks, else mem */
 	const char *cluster;		/* lines of the cluster's section */
 	const struct ddio_vouch *vouch; /* knows users */
-	session_vouch_fn user;		/* vouches for those of processes */
+	session_same_fn same;
+	session_vouch_fn user; /* vouches for those of processes */
 };
 
 struct cp_node {
@@ -202,6 +203,7 @@ static inline int cp_run(struct cp_world *w, void (*fn)(struct cp_proc *p), void
 			if (ddio_session_new_env(p->env, w->conf, &w->key, &p->session))
 				abort();
 			p->session->vouch = w->p.user;
+			p->session->same_user = w->p.same;
 			if (w->p.deep)
 				p->session->groups->flat_most = 0;
 			if (cp_local) {

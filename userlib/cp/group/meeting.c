@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/group/meeting.h"
+#include "cp/node/whose.h"
+
+#define OF_ANOTHER "the group is another user's"
 
 /* Guests have what they came for and should leave; their timers see to it. */
 static void meeting_dismiss(const struct group_meeting *m)
@@ -140,6 +143,11 @@ int meeting_arrive(struct group_meeting *m, struct stranger *guest, const struct
 		return -EPROTO;
 	if (m->over)
 		return 0;
+	if (whose_matters(guest->conn, m->by_addr) && !guest->same) {
+		ddio_conn_reply(guest->conn, msg, DDIO_ST_PERMISSION, OF_ANOTHER,
+				strlen(OF_ANOTHER));
+		return 0;
+	}
 	if (arrive_check(m, &join, text)) {
 		meeting_fail(m, DDIO_ST_INVALID, text);
 		return 0;

@@ -10,6 +10,7 @@
  * @greeted: its HELLO, @hello, has come, and it waits for its group
  * @guest: it takes part in the session's meeting; after that, @hello names the group
  * @stays: its table says to keep this connection as the one with its parent
+ * @asked: it has shown whose it is; @same: it is this process's user's
  * @rank: the guest's, once it has given its address; else 0
  */
 struct stranger {
@@ -17,7 +18,7 @@ struct stranger {
 	struct ddio_session *session;
 	struct ddio_conn *conn;
 	struct ddio_timer timer;
-	bool greeted, guest, stays;
+	bool greeted, guest, stays, asked, same;
 	struct ddio_msg_hello hello;
 	uint32_t rank;
 };

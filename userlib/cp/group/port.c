@@ -7,6 +7,7 @@
 #include "cp/group/meeting.h"
 #include "cp/group/peer.h"
 #include "cp/group/port.h"
+#include "cp/node/whose.h"
 
 struct port {
 	struct ddio_list link;
@@ -38,10 +39,31 @@ static void stranger_closed(void *ctx, int err, const char *why)
 	stranger_free(st);
 }
 
+/* Once: each costs a question to munge. */
+static int stranger_user(struct stranger *st, const struct ddio_msg *msg, const void *payload)
+{
+	const struct ddio_session *s = st->session;
+	char why[DDIO_MAX_TEXT];
+	int err;
+
+	if (!whose_matters(st->conn, true) || st->asked)
+		return -EPROTO;
+	st->asked = true;
+	err = whose_take(s, st->conn, WHOSE_GUEST, payload, msg->length);
+	if (err)
+		return err == -EACCES ? 0 : err;
+	st->same = true;
+	/* Without it the guest does not stay. */
+	(void)whose_say(s, st->conn, WHOSE_HOST, why);
+	return 0;
+}
+
 static int stranger_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
 	struct stranger *st = ctx;
 
+	if (msg->opcode == DDIO_OP_USER && st->guest)
+		return stranger_user(st, msg, payload);
 	if (msg->opcode != DDIO_OP_GROUP_JOIN || !st->guest || !st->session->groups->meeting)
 		return -EPROTO;
 	return meeting_arrive(st->session->groups->meeting, st, msg, payload);

@@ -11,6 +11,7 @@
 #include "cp/node/lane.h"
 #include "cp/group/meeting.h"
 #include "cp/group/port.h"
+#include "cp/node/whose.h"
 
 /*
  * A guest whom rank 0 does not hear yet tries again after a quarter of the time that it has waited so far: soon, where
@@ -27,6 +28,7 @@
  * @own: this process's own address as it turned out
  * @meeting_port: rank 0, by address: where the meeting is held; or NULL
  * @conn: a guest's, to rank 0, until the addresses have come
+ * @same: rank 0 has shown that it is this process's user's
  * @begun: a guest's first attempt
  * @retry: the next attempt, none of which begins after @until; or the limit of the wait for rank 0
  * @ping: to an I/O processor, to learn the address by which this process reaches it
@@ -42,6 +44,7 @@ struct create_call {
 	struct group_meeting *meeting;
 	struct port *meeting_port;
 	struct ddio_conn *conn;
+	bool same;
 	struct ddio_timer retry;
 	uint64_t begun, until;
 	struct error error;
@@ -103,10 +106,17 @@ static void guest_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 	struct ddio_msg_group_join join = { .rank = cc->rank, .size = cc->size };
 	struct ddio_msg msg = { .opcode = DDIO_OP_GROUP_JOIN };
 	uint8_t buf[sizeof(join)];
+	char why[DDIO_MAX_TEXT];
 	ssize_t len;
-	int err;
+	int err = 0;
 
 	(void)welcome;
+	if (whose_matters(cc->conn, cc->by_addr))
+		err = whose_say(cc->call.session, cc->conn, WHOSE_GUEST, why);
+	if (err) {
+		guest_fail(cc, err, why);
+		return;
+	}
 	memcpy(join.group, cc->id, sizeof(join.group));
 	memcpy(join.addr, cc->own, sizeof(join.addr));
 	len = ddio_put_group_join(buf, sizeof(buf), &join);
@@ -170,12 +180,26 @@ static int guest_table(struct create_call *cc, const void *payload, size_t len)
 	return 0;
 }
 
+/* Whoever has the key may have been there first. */
+static int guest_host(struct create_call *cc, const void *payload, size_t len)
+{
+	int err = whose_take(cc->call.session, cc->conn, WHOSE_HOST, payload, len);
+
+	cc->same = !err;
+	if (err == -EACCES)
+		guest_fail(cc, err, "it is another user's");
+	return err == -EACCES ? 0 : err;
+}
+
 static int guest_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 {
 	struct create_call *cc = ctx;
 	char text[DDIO_MAX_TEXT];
+	bool matters = whose_matters(cc->conn, cc->by_addr);
 
-	if (msg->opcode == DDIO_OP_GROUP_TABLE)
+	if (msg->opcode == DDIO_OP_USER && matters && !cc->same)
+		return guest_host(cc, payload, msg->length);
+	if (msg->opcode == DDIO_OP_GROUP_TABLE && (cc->same || !matters))
 		return guest_table(cc, payload, msg->length);
 	if (msg->opcode != DDIO_OP_GROUP_JOIN || !msg->status ||
 	    ddio_get_text(payload, msg->length, text))
@@ -226,6 +250,7 @@ static void guest_try(void *arg)
 	struct ddio_conn_opts opts;
 	int err;
 
+	cc->same = false;
 	memcpy(hello.group, cc->id, sizeof(hello.group));
 	session_conn_opts(s, &opts);
 	err = ddio_conn_connect(s->env, cc->target, &hello, &opts, &guest_ops, cc, &cc->conn);

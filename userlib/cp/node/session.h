@@ -34,6 +34,9 @@ typedef bool (*session_check_fn)(struct ddio_session *session);
 /* Has the process's user vouched for, tied to some bytes: see ddio_munge_make(). */
 typedef int (*session_vouch_fn)(const struct ddio_session *session, const void *data, size_t len,
 				char *cred, size_t cap, char *why, size_t why_len);
+/* Whether a credential vouches for this process's own user, and is tied to these bytes. */
+typedef bool (*session_same_fn)(const struct ddio_session *session, const char *cred,
+				const void *data, size_t len);
 
 /* The last incarnations of a node that ended in order; @n have in all. */
 #define ENDED_KEPT 4
@@ -74,7 +77,7 @@ struct cluster_disk {
  * @names_ended: of the name server's node; what the name space was given in them is durable
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @job: its name, "": none
- * @vouch: NULL: nobody vouches for this process
+ * @vouch: NULL: nobody vouches for this process; @same_user: for others, with the same user
  * @grants: what its user may do with files; NULL until the name space has told of one
  * @renew: looks which of them are to be renewed; its argument is the session
  * @mark: counts walks over lanes, or nodes, that visit each once; @node_mark: of each node the last that visited it
@@ -106,6 +109,7 @@ struct ddio_session {
 	uint64_t id, connects;
 	char job[DDIO_MAX_JOB + 1];
 	session_vouch_fn vouch;
+	session_same_fn same_user;
 	struct grants *grants;
 	void (*renew)(void *session);
 	uint64_t mark, *node_mark;

@@ -41,6 +41,17 @@ static int fake_user(const struct ddio_session *session, const void *data, size_
 	return 0;
 }
 
+/* Whose it is, is what the credential says. */
+static bool fake_same(const struct ddio_session *session, const char *cred, const void *data,
+		      size_t len)
+{
+	char own[16], why[64];
+
+	vouched--;
+	fake_user(session, data, len, own, sizeof(own), why, sizeof(why));
+	return !strcmp(own, cred);
+}
+
 /* The root directory is open to all. */
 static void root_open(struct ns *ns)
 {
@@ -58,6 +69,7 @@ static void users_begin(struct cp_world *w, uint32_t procs, uint32_t mallory)
 	const struct cp_params p = { .procs = procs,
 				     .vouch = &fake,
 				     .user = fake_user,
+				     .same = fake_same,
 				     .cluster = "users = munge\nservers_key = /none\n"
 						"grant_time = 10s\n" };
 
@@ -170,6 +182,109 @@ static void unknown(void)
 
 	users_begin(&w, 1, 1);
 	CU_ASSERT_EQUAL(cp_run(&w, unknown_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+/*
+ * Groups that meet at an address, which anybody may know.  Mallory is the last process
+ */
+static int meet(struct cp_proc *p, uint32_t rank, uint32_t size)
+{
+	struct ddio_group *g = NULL;
+	int err = cp_note(p, ddio_group_create(p->session, rank, size, "127.0.0.1:9000", &g));
+
+	if (!err)
+		CP_OK(p, ddio_group_barrier(g));
+	ddio_group_free(g);
+	return err;
+}
+
+/* She comes as rank 1 before that does, and again: the others meet all the same. */
+static void guest_main(struct cp_proc *p)
+{
+	if (p->rank == 2) {
+		CU_ASSERT_EQUAL(meet(p, 1, 2), -EACCES);
+		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "another user's"));
+		CU_ASSERT_EQUAL(meet(p, 1, 2), -EACCES);
+		return;
+	}
+	if (p->rank)
+		ddio_sim_sleep(p->env, 2 * CP_SEC);
+	CP_OK(p, meet(p, p->rank, 2));
+}
+
+static void another_guest(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 3, 2);
+	CU_ASSERT_EQUAL(cp_run(&w, guest_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+static bool anybody(const struct ddio_session *session, const char *cred, const void *data,
+		    size_t len)
+{
+	(void)session;
+	(void)cred;
+	(void)data;
+	(void)len;
+	return true;
+}
+
+/* She waits where Alice's rank 0 is to be, and takes everybody: nobody stays. */
+static void host_main(struct cp_proc *p)
+{
+	if (p->rank) {
+		p->session->same_user = anybody;
+		CU_ASSERT_NOT_EQUAL(meet(p, 0, 2), 0);
+		return;
+	}
+	CU_ASSERT_EQUAL(meet(p, 1, 2), -EACCES);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "it is another user's"));
+}
+
+static void another_host(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 2, 1);
+	CU_ASSERT_EQUAL(cp_run(&w, host_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* By messages that she makes up she is not let in either: without a credential, and with two. */
+static int say_nothing(const struct ddio_session *session, const void *data, size_t len, char *cred,
+		       size_t cap, char *why, size_t why_len)
+{
+	snprintf(cred, cap, "%d", MALLORY);
+	(void)session;
+	(void)data;
+	(void)len;
+	(void)why;
+	(void)why_len;
+	return 0;
+}
+
+static void liar_main(struct cp_proc *p)
+{
+	if (!p->rank) {
+		CU_ASSERT_EQUAL(meet(p, 0, 2), -ETIMEDOUT);
+		return;
+	}
+	p->session->vouch = say_nothing;
+	CU_ASSERT_EQUAL(meet(p, 1, 2), -EACCES);
+	p->session->vouch = NULL;
+	CU_ASSERT_EQUAL(meet(p, 1, 2), -EACCES);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "nobody vouches"));
+}
+
+static void liars(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 2, 99);
+	CU_ASSERT_EQUAL(cp_run(&w, liar_main, NULL), 0);
 	cp_world_end(&w);
 }
 
@@ -339,6 +454,9 @@ static void way_gone(void)
 }
 
 static const struct ut_case cases[] = {
+	{ "a guest of another user", another_guest },
+	{ "rank 0 of another user", another_host },
+	{ "guests that nobody knows", liars },
 	{ "by the way", way_all },
 	{ "by numbers that are guessed", way_hostile },
 	{ "gone meanwhile", way_gone },
