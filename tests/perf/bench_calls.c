@@ -6,9 +6,10 @@
  *   bench_calls CONF ADDRESS PROCESSES BYTES [LATE_MS]
  *	processes of a group, each of which has an equal share of BYTES; rank 0 begins so much later than the others.
  *	Prints a line "what ms" for each, from when the last process began to when the last one ended.
- *   bench_calls --repeat CONF ADDRESS PROCESSES BYTES write|read|barrier|dds-write|dds-read TIMES
+ *   bench_calls --repeat CONF ADDRESS PROCESSES BYTES write|read|barrier|dds-write|dds-read|open|file|group TIMES
  *	the call so often, one right after the other, and nothing else but what leads to it; "dds-": by that method,
- *	however small it is.  Prints what one took, and how long each process had a processor for it, in us.
+ *	however small it is; "open": opens and closes; "file": opens, which takes away what was there, writes and closes;
+ *	"group": makes and frees one.  Prints what one took, and how long each process had a processor for it, in us.
  *   bench_calls --plain FILE PROCESSES BYTES
  *	the same processes write their shares into a fresh plain file, and over it.
  *   bench_calls --touch GB
@@ -183,6 +184,40 @@ static int call_remove(struct calls_member *m)
 	return m->rank ? 0 : ddio_remove(m->session, "bench_calls");
 }
 
+/* What leads to the calls that are repeated stays as it is. */
+static int call_opened(struct calls_member *m)
+{
+	struct ddio_file *before = m->file;
+	int err = ddio_open_all(m->group, "bench_calls", 0, NULL, &m->file);
+
+	if (!err)
+		err = call_close(m);
+	m->file = before;
+	return err;
+}
+
+static int call_small_file(struct calls_member *m)
+{
+	struct ddio_file *before = m->file;
+	int err = call_open(m);
+
+	if (!err)
+		err = call_write(m);
+	if (!err)
+		err = call_close(m);
+	m->file = before;
+	return err;
+}
+
+static int call_further_group(struct calls_member *m)
+{
+	struct ddio_group *g = NULL;
+	int err = ddio_group_create(m->session, m->rank, m->procs, target, &g);
+
+	ddio_group_free(g);
+	return err;
+}
+
 struct calls_step {
 	const char *what;
 	int (*call)(struct calls_member *m);
@@ -249,9 +284,11 @@ static void repeated(struct calls_member *m, const char *what, uint32_t n, uint6
 
 static int repeat(struct calls_member *m, const char *what, uint32_t n)
 {
-	static const struct calls_step steps[] = { { "write", call_write, 0 },
-						   { "read", call_read, 0 },
-						   { "barrier", call_barrier, 0 } };
+	static const struct calls_step steps[] = {
+		{ "write", call_write, 0 },	    { "read", call_read, 0 },
+		{ "open", call_opened, 0 },	    { "file", call_small_file, 0 },
+		{ "group", call_further_group, 0 }, { "barrier", call_barrier, 0 },
+	};
 	uint32_t k = 0, i;
 	uint64_t begun, cpu;
 	int err;
@@ -260,7 +297,7 @@ static int repeat(struct calls_member *m, const char *what, uint32_t n)
 		m->method = DDIO_METHOD_DDS;
 		what += 4;
 	}
-	while (k < 2 && strcmp(what, steps[k].what))
+	while (k < sizeof(steps) / sizeof(steps[0]) - 1 && strcmp(what, steps[k].what))
 		k++;
 	err = call_connect(m);
 	if (!err)
@@ -365,7 +402,7 @@ int main(int argc, char **argv)
 	if (!procs || procs > PROCS_MAX || bytes < procs || argc > 6) {
 		fprintf(stderr, "usage: bench_calls CONF ADDRESS PROCESSES BYTES [LATE_MS]\n"
 				"       bench_calls --repeat CONF ADDRESS PROCESSES BYTES "
-				"write|read|barrier|dds-write|dds-read TIMES\n"
+				"write|read|barrier|dds-write|dds-read|open|file|group TIMES\n"
 				"       bench_calls --plain FILE PROCESSES BYTES\n"
 				"       bench_calls --touch GB\n");
 		return 2;

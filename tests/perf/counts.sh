@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a small collective, and a barrier, costs in messages, system calls and wake-ups:
+# What a small collective, a barrier, and the calls around them cost in messages, system calls and wake-ups:
 #
 #   tests/perf/counts.sh [CALLS [WAY]]
 #
 # For 4 and 16 processes, 1 KB and 64 KB: what CALLS (1000) more of each call add on a cluster of $IOPS I/O processors (4)
-# with disks in memory ("dds-": by that method, however small it is), as perf counts them (root), divided by CALLS and by
+# with disks in memory ("dds-": by that method, however small it is; "open": ddio_open_all() and ddio_close(); "file": a new small
+# file, opened, written and closed; "group": made and freed), as perf counts them (root), divided by CALLS and by
 # processes; those of members and of daemons apart.  With WAY tcp all messages go through sockets ("channels = no"), else through
 # memory.
 # "send" and "receive" are the calls on sockets, "bell" those that wake a reactor that waits for memory, "sleep" those that wait
@@ -16,7 +17,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${BUILD:-$PWD/build}
 calls=${1:-1000} way=${2:-memory}
-case $calls in '' | *[!0-9]* | 0) sed -n '4,14s/^# \?//p' "$0"; exit 2 ;; esac
+case $calls in '' | *[!0-9]* | 0) sed -n '4,15s/^# \?//p' "$0"; exit 2 ;; esac
 if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
 	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/counts.sh "$@"
 fi
@@ -82,5 +83,7 @@ for procs in 4 16; do
 			row $procs $bytes $call
 		done
 	done
-	row $procs 1024 barrier
+	for call in barrier open file group; do
+		row $procs 1024 $call
+	done
 done
