@@ -2,12 +2,13 @@
 /*
  * Inside the scrub.  Each disk has one, which is resting or does one of these things at a time: it looks for the extents
  * that come next (list.c), waits for an object's records or the lock of a block, or reads a run of blocks that lie side by side (run.c).
- * scrub.c begins and ends passes and decides what comes next; pace.c how long it rests.
+ * scrub.c begins and ends passes and decides what comes next, the pace how long it rests.
  */
 #ifndef DDIO_SCRUB_PRIV_H
 #define DDIO_SCRUB_PRIV_H
 
 #include "iop/cache/queue.h"
+#include "iop/pace/pace.h"
 #include "iop/server/service.h"
 #include "iop/store/walk/places.h"
 
@@ -32,7 +33,7 @@ enum scrub_state {
  * @kept: how far it is; what store_scrub() has is older
  * @ending: the node stops
  * @lacking: only blocks that lack a sum are read
- * @rate: bytes a second, 0: as many as the disk gives; @yields: it steps back for others
+ * @pace: how fast it is
  * @timer, @post: of its next step
  * @places: a portion being looked for
  * @place: @nplaces that were found, from @next on, @off blocks of it are done; @last: there are no more behind
@@ -40,9 +41,7 @@ enum scrub_state {
  * @obj, @block, @n, @lock: the run: its blocks, locked
  * @single: so many blocks are read one by one, since a run with them could not be
  * @buf, @cap: for the blocks of a run
- * @queue, @req: reads them; @begun_ns: when that began
- * @free_ns: not before then does the rate allow the next run
- * @ops: requests that the disk had served at the last look; @shared: some were those of others
+ * @queue, @req: reads them
  * @note, @noting: a commit that records how far it is; @noted_ns: when that was last done
  * @lines: of the log that this pass has written
  */
@@ -50,8 +49,8 @@ struct scrub {
 	struct iop_disk *disk;
 	struct rec_scrub kept;
 	enum scrub_state state;
-	bool ending, lacking, yields;
-	uint64_t rate;
+	bool ending, lacking;
+	struct pace pace;
 	struct ddio_timer timer;
 	struct ddio_post post;
 	struct store_places *places;
@@ -68,8 +67,6 @@ struct scrub {
 	size_t cap;
 	struct queue queue;
 	struct queue_req req;
-	uint64_t begun_ns, free_ns, ops;
-	bool shared;
 	struct commit note;
 	bool noting;
 	uint64_t noted_ns;
@@ -102,10 +99,5 @@ enum scrub_next scrub_run(struct scrub *s);
 /* Gives up the records or the lock that it waits for. */
 void scrub_run_cancel(struct scrub *s);
 void scrub_buf_free(struct scrub *s);
-
-/* pace.c */
-void scrub_pace_begin(struct scrub *s);
-/* A run of @len bytes has ended: returns how long to rest. */
-uint64_t scrub_pace(struct scrub *s, uint64_t len);
 
 #endif /* DDIO_SCRUB_PRIV_H */

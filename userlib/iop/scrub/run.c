@@ -85,7 +85,7 @@ static uint64_t still_there(const struct scrub *s, struct object *obj, uint64_t 
 
 static uint64_t run_most(const struct scrub *s, uint32_t bs)
 {
-	uint64_t n = (s->shared && s->yields ? SCRUB_RUN_SHARED : SCRUB_RUN) / bs;
+	uint64_t n = (s->pace.shared && s->pace.yields ? SCRUB_RUN_SHARED : SCRUB_RUN) / bs;
 
 	if (s->single || !n)
 		return 1;
@@ -169,7 +169,7 @@ static void run_done(struct queue_req *req, int status)
 		s->kept.done += status ? 0 : req->len;
 		pass(s, n);
 	}
-	scrub_rest(s, scrub_pace(s, req->len));
+	scrub_rest(s, pace_rest(&s->pace, req->len, pace_ops(&s->pace, req->len)));
 }
 
 static void run_read(struct scrub *s)
@@ -177,7 +177,7 @@ static void run_read(struct scrub *s)
 	const struct store_place *p = place_at(s);
 
 	s->state = SCRUB_READING;
-	s->begun_ns = ddio_env_now(scrub_env(s));
+	pace_begin(&s->pace);
 	s->req = (struct queue_req){ .op = DDIO_DISK_READ,
 				     .offset = block_start(p, s->off),
 				     .len = (uint64_t)s->n * p->bs,

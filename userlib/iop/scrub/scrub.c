@@ -174,10 +174,10 @@ static void pass_end(struct scrub *s)
 
 static void begin_by_itself(struct scrub *s)
 {
-	s->rate = conf_of(s)->scrub_rate;
-	s->yields = true;
+	s->pace.rate = conf_of(s)->scrub_rate;
+	s->pace.yields = true;
 	s->lacking = false;
-	scrub_pace_begin(s);
+	pace_reset(&s->pace);
 }
 
 /* A clock that was put back makes no pass late by more than the time between two. */
@@ -281,10 +281,10 @@ static void begin_asked(struct scrub *s, const struct ddio_msg_scrub_ask *x)
 	bool lacking = x->flags & DDIO_SCRUB_ASK_LACKING;
 
 	s->lacking = lacking && (s->lacking || !runs(s));
-	s->rate = x->rate;
-	s->yields = !x->rate;
+	s->pace.rate = x->rate;
+	s->pace.yields = !x->rate;
 	if (!runs(s))
-		scrub_pace_begin(s);
+		pace_reset(&s->pace);
 	pass_begin(s, "as somebody has asked for it");
 	wake(s);
 }
@@ -313,7 +313,7 @@ static void answer(struct server_request *req, const struct scrub *s)
 		.bad = k->bad,
 		.unread = k->unread,
 		.given = k->given,
-		.rate = s->rate,
+		.rate = s->pace.rate,
 	};
 
 	SERVER_REPLY(req, scrub, &x);
@@ -357,6 +357,7 @@ static void disk_start(struct iop_disk *disk)
 	if (!s)
 		return;
 	s->disk = disk;
+	s->pace.disk = disk;
 	s->kept = *store_scrub(disk->store);
 	queue_init(&s->queue, disk->reactor->env, disk->disk, 1, false);
 	if (!runs(s) || !disk->reactor->iop->conf->checksums) {
