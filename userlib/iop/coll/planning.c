@@ -85,6 +85,9 @@ static int count_run(struct coll_disk *cd)
 
 	if (!find_run(cd, &p, &run, &written))
 		cd->short_blocks += p.count;
+	if (!cd->whole.end)
+		cd->whole.first = cd->whole.end = p.block;
+	cd->whole.end = cd->whole.end == p.block ? p.block + p.count : UINT64_MAX;
 	run_done(cd, p.count);
 	/* A disk cannot hold more, so the rest need not be counted. */
 	size = ddio_disk_info(cd->disk->disk)->size / cd->coll->block_size;
@@ -163,11 +166,26 @@ static void fail_space(struct coll_disk *cd)
 		       (unsigned long long)store_free_bytes(cd->disk->store));
 }
 
+/* Returns true if another collective uses the file: it may have told its disk where the blocks are. */
+static bool others_use(const struct coll *coll)
+{
+	const struct coll *other;
+
+	ddio_list_for_each_entry(other, &coll->reactor->colls, link)
+		if (other != coll && other->opened &&
+		    other->req->start.file.ref.id == coll->req->start.file.ref.id)
+			return true;
+	return false;
+}
+
 /* Ends the scan that counts: a disk that is too full is not touched at all. */
 static int counted(struct coll_disk *cd)
 {
 	if (cd->short_blocks > store_free_bytes(cd->disk->store) / cd->coll->block_size)
 		return -ENOSPC;
+	/* What is written as a whole lies in one piece again. */
+	if (cd->obj && cd->whole.end != UINT64_MAX && !others_use(cd->coll))
+		(void)object_renew(cd->obj, cd->whole.first, cd->whole.end - cd->whole.first);
 	cd->scan = 0;
 	cd->pass = PLAN_PLACE;
 	return 0;

@@ -17,6 +17,9 @@
 #define DRAWS 256
 /* Large blocks begin at pages, so that files with 512-byte blocks do not misalign others. */
 #define ALIGN 4096u
+/* Room is looked for up to so many bytes ahead; and always, if so many are to be placed. */
+#define AHEAD (64u << 20)
+#define AHEAD_FOR (1u << 20)
 
 static uint64_t block_align(uint32_t bs)
 {
@@ -119,6 +122,37 @@ static int place_pieces(struct object *obj, uint64_t block, uint64_t count, stru
 	return ret;
 }
 
+/*
+ * Returns how many blocks are likely to follow, those to be placed included: who goes on where the object has its own blocks, and
+ * finds the place behind them taken, writes it from front to back, and may go on for as long.
+ */
+static uint64_t likely(const struct object *obj, uint64_t block, uint64_t count)
+{
+	uint64_t start, run, most = AHEAD / obj->ref.block;
+	bool written, owned;
+
+	owned = !block || (object_target(obj, block - 1, &start, &run, &written) && written);
+	if (!obj->map.n || (!owned && count * obj->ref.block < AHEAD_FOR))
+		return count;
+	if (most > obj->map.blocks)
+		most = obj->map.blocks;
+	return most > count ? most : count;
+}
+
+/* Finds a place where more can follow, for what is likely to come, or as much of it as anywhere. */
+static bool place_ahead(const struct object *obj, uint64_t block, uint64_t count, uint64_t *start)
+{
+	const struct ranges *free = &obj->store->free;
+	uint64_t bs = obj->ref.block, want = likely(obj, block, count), longest;
+
+	longest = ranges_longest(free) / bs;
+	if (want > longest)
+		want = longest;
+	/* The longest range may not begin where a block may. */
+	return want > count && (ranges_fit(free, 0, want * bs, block_align(bs), start) ||
+				ranges_fit(free, 0, (want - 1) * bs, block_align(bs), start));
+}
+
 static int place_contiguous(struct object *obj, uint64_t block, uint64_t count,
 			    struct places *places)
 {
@@ -130,7 +164,8 @@ static int place_contiguous(struct object *obj, uint64_t block, uint64_t count,
 		return place_take(obj, places, block, start, count);
 	if (!obj->map.n && !places->n && place_first(obj, block, count, &start))
 		return place_take(obj, places, block, start, count);
-	if (ranges_fit(free, 0, count * bs, block_align(bs), &start))
+	if (place_ahead(obj, block, count, &start) ||
+	    ranges_fit(free, 0, count * bs, block_align(bs), &start))
 		return place_take(obj, places, block, start, count);
 	return place_pieces(obj, block, count, places);
 }

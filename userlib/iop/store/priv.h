@@ -119,7 +119,7 @@ struct object {
  * @fetches: struct fetch: objects that are being read, the first by @fetch_timer
  * @idle: clean objects without users, oldest first, with @idle_n and @idle_extents
  * @busy: objects without users that are not clean
- * @holds: struct store_hold
+ * @holds: struct store_hold; @moves: struct store_taken
  * @epochs: struct store_epoch: what is pending; @shadow: the last number of an object of one
  * @sums: checksums of the blocks
  * @scrub: how far the disk has been looked through; @scrub_sealed: as it is being recorded
@@ -144,7 +144,7 @@ struct store {
 	struct ddio_list idle, busy;
 	size_t idle_n, idle_extents;
 	uint64_t objects;
-	struct ddio_list epochs, holds;
+	struct ddio_list epochs, holds, moves;
 	uint64_t shadow;
 	struct store_batch open, sealed;
 	struct sums sums;
@@ -250,6 +250,8 @@ void store_sweep(struct store *store);
 int object_reload(struct object *obj, const struct ranges *taken);
 /* reload.c: adds to @held the places that only memory knows to be used. */
 int store_held(struct store *store, struct ranges *held);
+/* reload.c: a place is another's: nothing is moved there. */
+void store_moves_lose(struct store *store, uint64_t start, uint64_t len);
 
 /* epoch.c: reads what is pending; forgets it, when the store is closed. */
 int store_load_pending(struct store *store);

@@ -75,11 +75,24 @@ static int object_held(const struct object *obj, struct ranges *held)
 	return ret;
 }
 
+void store_moves_lose(struct store *store, uint64_t start, uint64_t len)
+{
+	struct store_taken *taken;
+
+	ddio_list_for_each_entry(taken, &store->moves, link)
+		taken->lost |= taken->start < start + len && start < taken->start + taken->len;
+}
+
 int store_held(struct store *store, struct ranges *held)
 {
+	const struct store_taken *taken;
 	struct ddio_hash_walk walk;
 	struct object *obj;
 	int ret = 0;
+
+	ddio_list_for_each_entry(taken, &store->moves, link)
+		if (!ret && !taken->lost)
+			ret = ranges_add(held, taken->start, taken->len);
 
 	ddio_hash_for_each(obj, &walk, &store->hash, node)
 		if (!ret)

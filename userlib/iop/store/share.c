@@ -14,6 +14,11 @@
 /* And so many of an extent. */
 #define SHARE_CHUNKS 1024u
 
+/* Blocks are worn that lie in at least so many pieces, of fewer bytes than that on average; so many pieces are looked at. */
+#define WORN_PIECES 8
+#define WORN_PIECE (1u << 20)
+#define WORN_LOOKS 65536
+
 static int load_one(void *arg, const MDB_val *key, const MDB_val *val)
 {
 	struct store *store = arg;
@@ -106,6 +111,20 @@ uint64_t fresh_missing(const struct object *obj, uint64_t first, uint64_t count)
 	return missing;
 }
 
+/* Finds the next blocks that need a place, whatever pieces they lie in now. */
+static struct blocks next_missing(const struct object *obj, uint64_t block, uint64_t end)
+{
+	struct blocks b = next_shared(obj, block, end), more = b;
+
+	while (more.count && b.first + b.count < end) {
+		more = next_shared(obj, b.first + b.count, end);
+		if (more.first != b.first + b.count)
+			break;
+		b.count += more.count;
+	}
+	return b;
+}
+
 int fresh_place(struct object *obj, uint64_t first, uint64_t count, struct places *places)
 {
 	uint64_t end = first + count;
@@ -114,10 +133,45 @@ int fresh_place(struct object *obj, uint64_t first, uint64_t count, struct place
 
 	if (!obj->store->shares.n)
 		return 0;
-	for (b = next_shared(obj, first, end); b.count && !ret;
-	     b = next_shared(obj, b.first + b.count, end))
+	for (b = next_missing(obj, first, end); b.count && !ret;
+	     b = next_missing(obj, b.first + b.count, end))
 		ret = layout_place(obj, b.first, b.count, places);
 	return ret;
+}
+
+/* Returns true if the blocks were all written, and lie in so many small pieces that it is better to write them elsewhere. */
+static bool is_worn(const struct object *obj, uint64_t first, uint64_t count)
+{
+	uint64_t at, start, to, run, n = 0, behind = 0;
+	bool written;
+
+	for (at = first; at - first < count && n < WORN_LOOKS; at += run) {
+		if (!object_lookup(obj, at, &start, &run, &written) || !written)
+			return false;
+		object_target(obj, at, &to, &run, &written);
+		if (to != start && fresh_has(obj, at))
+			return false;
+		n += start != behind;
+		behind = start + run * obj->ref.block;
+	}
+	return n >= WORN_PIECES && count * obj->ref.block / n < WORN_PIECE;
+}
+
+bool object_renew(struct object *obj, uint64_t first, uint64_t count)
+{
+	struct store *store = obj->store;
+	uint32_t bs = obj->ref.block, align = bs < 4096 ? bs : 4096;
+	struct extent ext = { .block = first, .count = count };
+	uint64_t len = count * bs;
+
+	if (obj->ref.layout != DDIO_LAYOUT_CONTIGUOUS_W || obj->removed || obj->refused ||
+	    first > STORE_MAX_BLOCKS || count > object_blocks(obj) || len > store->free.total / 2 ||
+	    !is_worn(obj, first, count))
+		return false;
+	if (!ranges_fit(&store->free, 0, len, align, &ext.start) || !store_room(store) ||
+	    extent_map_reserve(&obj->fresh, 1) || ranges_remove(&store->free, ext.start, len))
+		return false;
+	return !extent_map_add(&obj->fresh, &ext, 1, bs);
 }
 
 static int part_written(struct object *obj, const struct extent *part)

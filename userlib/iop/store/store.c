@@ -79,6 +79,7 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 	ddio_list_init(&store->given);
 	ddio_list_init(&store->epochs);
 	ddio_list_init(&store->holds);
+	ddio_list_init(&store->moves);
 	store->shadow = REC_SHADOW;
 	store_objects_init(store);
 	ret = open_records(store, opts, err, err_len);

@@ -157,6 +157,12 @@ uint64_t object_shared(const struct object *obj);
  * Return: 0, or -ENOSPC with nothing changed.
  */
 int object_alloc(struct object *obj, uint64_t first, uint64_t count);
+/**
+ * object_renew - before blocks are written as a whole, give them fresh places that lie in one piece, if it is worth it
+ * They were all written, and lie in many small pieces; the layout is contiguous, and there is twice as much space.
+ * object_target() finds the places, as after object_alloc() of blocks that others have, too.  Return: whether they have them.
+ */
+bool object_renew(struct object *obj, uint64_t first, uint64_t count);
 void object_written(struct object *obj, uint64_t first, uint64_t count);
 /* Returns 0 if the disk has space for those of the blocks that have no place; else the error of object_alloc(). */
 int object_room(struct object *obj, uint64_t first, uint64_t count);
@@ -228,6 +234,16 @@ bool store_pressed(struct store *store);
 bool store_unsettled(const struct store *store);
 /* Returns the error of a failed flush, which lasts until the store is opened again, or 0. */
 int store_stopped(const struct store *store);
+
+/**
+ * struct store_taken - a place that blocks are being moved to, which only memory knows not to be free
+ * @lost: a repair has found that it is somebody else's
+ */
+struct store_taken {
+	struct ddio_list link;
+	uint64_t start, len;
+	bool lost;
+};
 
 /* Returns how far the disk has been looked through, as noted last. */
 const struct rec_scrub *store_scrub(const struct store *store);

@@ -214,6 +214,7 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * @scan: file offset from which the list is still to be made
  * @next, @left: blocks before @scan that were found, and that it is still to be made of
  * @extent_end: block up to which the last extent met reaches
+ * @whole: write: the blocks met, if they follow one another; else @end is UINT64_MAX
  * @short_blocks: write: blocks that have no place yet; @holes: runs on the list that lie nowhere
  * @doubts: write: it has to be recorded that blocks may change; @doubt_steps: what may still be done for that
  * @source: where blocks come from or go to
@@ -239,6 +240,9 @@ struct coll_disk {
 	struct plan plan;
 	const struct planning *planning;
 	uint64_t scan, next, left, extent_end, short_blocks, holes;
+	struct {
+		uint64_t first, end;
+	} whole;
 	uint32_t doubt_steps;
 	enum plan_pass pass;
 	bool doubts;

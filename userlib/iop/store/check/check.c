@@ -608,6 +608,7 @@ static int hold_back(struct store_check *check, uint64_t start, uint64_t len)
 		return 0;
 	if (!ranges_contain(free, start, len))
 		ret = ranges_add(&check->taken, start, len);
+	store_moves_lose(check->store, start, len);
 	return ret ? ret : ranges_remove(free, start, len);
 }
 
