@@ -231,6 +231,71 @@ int ddio_scrub(struct ddio_session *session, int action, uint64_t rate,
 	       int (*fn)(void *arg, const struct ddio_scrub_state *st), void *arg);
 
 /**
+ * struct ddio_mend_state - how far a file has been mended
+ * @disks: of the file
+ * @done: of these, disks whose part of the file has been gone through
+ * @waiting: of the others, disks on which another file is mended first
+ * @busy: of those that are done, disks that have been given up since others always used the file there
+ * @moved: bytes that have another place now
+ * @shared: extents that stay apart since other files have blocks of them, too
+ * @unwritten: since they have space that was never written to
+ * @crowded: since there is no free space beside their neighbours, nor elsewhere for several together
+ * @bad: blocks that do not match their checksums, or cannot be read, and stay where they are
+ */
+struct ddio_mend_state {
+	uint32_t disks, done, waiting, busy;
+	uint64_t moved, shared, unwritten, crowded, bad;
+};
+
+/**
+ * ddio_mend - has the blocks of a file lie side by side again
+ * @file: the open file, which the caller may write
+ * @rate: bytes a second that are moved of each disk, whatever else the disk has to do; 0: as many as it gives while nobody else
+ *	uses it, and few while somebody does
+ * @extent: extents of so many bytes stay where they are; 0: none for that reason
+ * @fn: called about twice a second, and at the end; a value other than 0 ends the mending
+ * @arg: for @fn
+ *
+ * Its bytes do not change, and others read and write it meanwhile.  Whatever has been moved stays moved, also if the caller
+ * dies.  Blocks that files share stay where they are, since each file would take space of its own.  A file that is laid out at random, as
+ * somebody has asked for, is left alone.
+ *
+ * Return: 0, what @fn returned, -EOPNOTSUPP: a node of an earlier release; or another negative errno.
+ */
+int ddio_mend(struct ddio_file *file, uint64_t rate, uint64_t extent,
+	      int (*fn)(void *arg, const struct ddio_mend_state *st), void *arg);
+
+/**
+ * struct ddio_space_state - how a disk's free space lies
+ * @name: of the disk
+ * @node: its node
+ * @reason: of an error: why, in one line that names the node
+ * @disk: number in the configuration
+ * @error: 0, or the negative errno for which there is no answer; then only the names and @reason are valid
+ * @free: bytes
+ * @ranges: that they are in
+ * @longest: bytes of the longest of these
+ * @shared: bytes that files would take besides if none shared blocks with another
+ */
+struct ddio_space_state {
+	char name[256], node[256], reason[512];
+	uint32_t disk;
+	int error;
+	uint64_t free, ranges, longest, shared;
+};
+
+/**
+ * ddio_space - tells how the free space of all disks lies
+ * @session: the session
+ * @fn: called for each disk in the configuration's order; a value other than 0 ends the walk
+ * @arg: for @fn
+ *
+ * Return: 0, what @fn returned, or a negative errno.
+ */
+int ddio_space(struct ddio_session *session,
+	       int (*fn)(void *arg, const struct ddio_space_state *st), void *arg);
+
+/**
  * struct ddio_check_result - what ddio_check() found
  * @files: inodes of regular files
  * @objects: objects on all disks

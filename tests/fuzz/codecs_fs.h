@@ -348,6 +348,36 @@ static inline void gen_obj_clone(struct rnd *r, struct ddio_msg_obj_clone *x)
 	x->len = rnd_below(r, DDIO_MAX_FILE + 1);
 }
 
+static inline void gen_obj_mend(struct rnd *r, struct ddio_msg_obj_mend *x)
+{
+	gen_file_ref(r, &x->file);
+	x->disk = (uint32_t)rnd_u64(r);
+	x->reserved = 0;
+	x->at = rnd_below(r, DDIO_MAX_FILE + 1);
+	x->longest = rnd_u64(r);
+	x->rate = rnd_u64(r);
+}
+
+static inline void gen_mended(struct rnd *r, struct ddio_msg_mended *x)
+{
+	x->flags = (uint32_t)rnd_below(r, 8);
+	x->reserved = 0;
+	x->at = rnd_below(r, DDIO_MAX_FILE + 1);
+	x->moved = rnd_u64(r);
+	x->shared = rnd_u64(r);
+	x->reserved_blocks = rnd_u64(r);
+	x->space = rnd_u64(r);
+	x->bad = rnd_u64(r);
+}
+
+static inline void gen_disk_space(struct rnd *r, struct ddio_msg_disk_space *x)
+{
+	x->free = rnd_u64(r);
+	x->ranges = rnd_u64(r);
+	x->longest = rnd_u64(r);
+	x->shared = rnd_u64(r);
+}
+
 #define CODECS_FS(X)                                                   \
 	X(fs_attach, ddio_msg_fs_attach, N)                            \
 	X(fs_attached, ddio_msg_fs_attached, N)                        \
@@ -378,7 +408,10 @@ static inline void gen_obj_clone(struct rnd *r, struct ddio_msg_obj_clone *x)
 	X(fs_owner, ddio_msg_fs_owner, N)                              \
 	X(obj_stat, ddio_msg_obj_stat, N)                              \
 	X(obj_copy, ddio_msg_obj_copy, N)                              \
-	X(obj_clone, ddio_msg_obj_clone, N)
+	X(obj_clone, ddio_msg_obj_clone, N)                            \
+	X(obj_mend, ddio_msg_obj_mend, N)                              \
+	X(mended, ddio_msg_mended, N)                                  \
+	X(disk_space, ddio_msg_disk_space, N)
 
 #define CARRIED_FS                                                                                 \
 	{ DDIO_OP_FS_ATTACH, "fs_attach", "fs_attached" }, { DDIO_OP_FS_DETACH, NULL, NULL },      \
@@ -412,6 +445,8 @@ static inline void gen_obj_clone(struct rnd *r, struct ddio_msg_obj_clone *x)
 		{ DDIO_OP_FS_GONE, "fs_ino", NULL }, { DDIO_OP_OBJ_STAT, "obj", "obj_stat" },      \
 		{ DDIO_OP_OBJ_PUNCH, "obj", NULL }, { DDIO_OP_OBJ_ALLOCATE, "obj", NULL },         \
 		{ DDIO_OP_OBJ_COPY, "obj_copy", "obj_data" }, { DDIO_OP_OBJ_SETTLE, "obj", NULL }, \
-		{ DDIO_OP_OBJ_HOLD, "obj", NULL }, { DDIO_OP_OBJ_CLONE, "obj_clone", NULL },
+		{ DDIO_OP_OBJ_HOLD, "obj", NULL }, { DDIO_OP_OBJ_CLONE, "obj_clone", NULL },       \
+		{ DDIO_OP_OBJ_MEND, "obj_mend", "mended" },                                        \
+		{ DDIO_OP_DISK_SPACE, "obj", "disk_space" },
 
 #endif /* DDIO_TEST_CODECS_FS_H */

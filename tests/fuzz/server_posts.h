@@ -358,6 +358,22 @@ static void post_clone(struct fuzz_mount *m, struct fuzz_reader *in)
 	}
 }
 
+/* Has a part of some file mended. */
+static void post_mend(struct fuzz_mount *m, struct fuzz_reader *in)
+{
+	struct ddio_msg_obj_mend x = { .file = { .id = take_ino(in), .seed = 1, .block = BLOCK } };
+	const struct ddio_msg_obj space = { .disk = x.disk };
+
+	x.disk = take(in) % 3;
+	x.at = take_size(in);
+	x.longest = take_size(in);
+	x.rate = (uint64_t)take(in) << 20;
+	if (take(in) & 1)
+		POST(m, OBJ_MEND, obj_mend, &x);
+	else
+		POST(m, DISK_SPACE, obj, &space);
+}
+
 /* Posts any bytes. */
 static void post_raw(struct fuzz_mount *m, struct fuzz_reader *in)
 {
@@ -419,10 +435,16 @@ static void one(struct fuzz_mount *m, struct fuzz_reader *in)
 		post_object(m, in);
 		break;
 	case 18:
-		if (take(in) & 1)
-			post_copy(m, in);
-		else
+		switch (take(in) % 3) {
+		case 0:
 			post_clone(m, in);
+			break;
+		case 1:
+			post_copy(m, in);
+			break;
+		default:
+			post_mend(m, in);
+		}
 		break;
 	default:
 		if (take(in) & 1)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ddio.h"
+#include "tools/ddio/care/care.h"
 #include "tools/common/version.h"
 #include "tools/trace/trace.h"
 
@@ -40,6 +41,8 @@ static const struct subcommand commands[] = {
 	{ &opts_clone, cmd_clone },
 	{ &opts_snap, cmd_snap },
 	{ &opts_snaps, cmd_snaps },
+	{ &opts_frag, cmd_frag },
+	{ &opts_mend, cmd_mend },
 	{ &opts_query, cmd_query },
 	{ &opts_fsck, cmd_fsck },
 	{ &opts_scrub, cmd_scrub },

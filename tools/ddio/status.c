@@ -9,7 +9,7 @@
 
 struct status_values {
 	const char *conf;
-	bool csv, nodes, bounds, jobs, metrics;
+	bool csv, nodes, bounds, jobs, space, metrics;
 };
 
 static const struct ddio_opt status_opts[] = {
@@ -21,8 +21,10 @@ static const struct ddio_opt status_opts[] = {
 		 "show what clients may take of each node, and have taken"),
 	DDIO_OPT("jobs", 'j', OPT_FLAG, offsetof(struct status_values, jobs), NULL,
 		 "show what each job has asked of each node"),
+	DDIO_OPT("space", 's', OPT_FLAG, offsetof(struct status_values, space), NULL,
+		 "show how the free space of each disk lies"),
 	DDIO_OPT("csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
-		 "print every counter of every disk, comma-separated"),
+		 "print every counter of every disk, or with --space its space, comma-separated"),
 	DDIO_OPT("metrics", 'm', OPT_FLAG, offsetof(struct status_values, metrics), NULL,
 		 "print all of it as OpenMetrics"),
 	{ 0 },
@@ -103,6 +105,32 @@ static int show_job(void *arg, const struct ddio_job_state *j)
 	       (unsigned long long)j->requests, cmd_human(j->read_bytes, rb),
 	       cmd_human(j->write_bytes, wb), (unsigned long long)j->collectives,
 	       cmd_human(j->coll_read_bytes, crb), cmd_human(j->coll_write_bytes, cwb));
+	return 0;
+}
+
+static int show_space(void *arg, const struct ddio_space_state *d)
+{
+	struct status_count *c = arg;
+	char free_[16], mean[16], longest[16], shared[16];
+	uint64_t each = d->ranges ? d->free / d->ranges : 0;
+
+	c->down += d->error != 0;
+	if (!c->shown++)
+		printf(c->csv ? "%s,%s,%s,%s,%s,%s\n" : "%-10s %-10s %8s %10s %8s %8s %8s\n",
+		       "disk", "node", "free", "ranges", c->csv ? "longest" : "mean",
+		       c->csv ? "shared" : "longest", "shared");
+	if (c->csv)
+		printf("%s,%s,%llu,%llu,%llu,%llu\n", d->name, d->node, (unsigned long long)d->free,
+		       (unsigned long long)d->ranges, (unsigned long long)d->longest,
+		       (unsigned long long)d->shared);
+	else if (d->error)
+		printf("%-10s %-10s no answer: %s\n", d->name, d->node,
+		       d->reason[0] ? d->reason : strerror(-d->error));
+	else
+		printf("%-10s %-10s %8s %10llu %8s %8s %8s\n", d->name, d->node,
+		       cmd_human(d->free, free_), (unsigned long long)d->ranges,
+		       cmd_human(each, mean), cmd_human(d->longest, longest),
+		       cmd_human(d->shared, shared));
 	return 0;
 }
 
@@ -188,11 +216,14 @@ int cmd_status(int argc, char **argv)
 
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	c.csv = v.csv;
 	s = cmd_connect("status", v.conf);
 	if (!s)
 		return EXIT_FAILED;
 	if (v.metrics)
 		err = show_metrics(s, &c);
+	else if (v.space)
+		err = ddio_space(s, show_space, &c);
 	else if (v.csv)
 		err = ddio_disks(s, csv_disk, &c);
 	else if (v.bounds)

@@ -6,6 +6,7 @@
 #include "iop/ns/ns.h"
 #include "iop/ops/check/checks.h"
 #include "iop/ops/clone/clones.h"
+#include "iop/ops/mend/mends.h"
 #include "iop/ops/look/look.h"
 #include "iop/ops/service.h"
 #include "iop/ops/user/users.h"
@@ -14,8 +15,9 @@
 #include "iop/server/server.h"
 
 static const struct server_service *const services[] = {
-	&epoch_service, &coll_service, &ops_service,   &scrub_service, &query_service,
-	&trace_service, &user_service, &clone_service, &check_service, NULL
+	&epoch_service, &coll_service,	&ops_service,  &scrub_service,
+	&query_service, &trace_service, &user_service, &clone_service,
+	&check_service, &mend_service,	NULL
 };
 
 /**

@@ -152,3 +152,39 @@ static inline void code_obj_clone(struct ddio_coder *c, struct ddio_msg_obj_clon
 	code_check(c, x->len <= DDIO_MAX_FILE, -EMSGSIZE);
 }
 CODEC(obj_clone, ddio_msg_obj_clone)
+
+static inline void code_obj_mend(struct ddio_coder *c, struct ddio_msg_obj_mend *x)
+{
+	code_file_ref(c, &x->file);
+	code_u32(c, &x->disk);
+	code_reserved(c, &x->reserved);
+	code_u64(c, &x->at);
+	code_u64(c, &x->longest);
+	code_u64(c, &x->rate);
+	code_check(c, file_ref_ok(&x->file), -EINVAL);
+	code_check(c, x->at <= DDIO_MAX_FILE, -EMSGSIZE);
+}
+CODEC(obj_mend, ddio_msg_obj_mend)
+
+static inline void code_mended(struct ddio_coder *c, struct ddio_msg_mended *x)
+{
+	code_flags(c, &x->flags, DDIO_MENDED_ALL | DDIO_MENDED_WAITS | DDIO_MENDED_BUSY);
+	code_reserved(c, &x->reserved);
+	code_u64(c, &x->at);
+	code_u64(c, &x->moved);
+	code_u64(c, &x->shared);
+	code_u64(c, &x->reserved_blocks);
+	code_u64(c, &x->space);
+	code_u64(c, &x->bad);
+	code_check(c, x->at <= DDIO_MAX_FILE, -EMSGSIZE);
+}
+CODEC(mended, ddio_msg_mended)
+
+static inline void code_disk_space(struct ddio_coder *c, struct ddio_msg_disk_space *x)
+{
+	code_u64(c, &x->free);
+	code_u64(c, &x->ranges);
+	code_u64(c, &x->longest);
+	code_u64(c, &x->shared);
+}
+CODEC(disk_space, ddio_msg_disk_space)

@@ -283,6 +283,33 @@ struct ddio_msg_obj_clone {
 	uint64_t len;  /* bytes of the object: what lies behind is left out */
 };
 
+struct ddio_msg_obj_mend {
+	struct ddio_file_ref file;
+	uint32_t disk;
+	uint32_t reserved;
+	uint64_t at;	  /* the block of the object to go on with */
+	uint64_t longest; /* extents of so many bytes stay where they are; 0: none for that */
+	uint64_t rate;	  /* bytes a second; 0: as many as others leave */
+};
+
+struct ddio_msg_mended { /* OBJ_MEND reply */
+	uint32_t flags;	 /* DDIO_MENDED_* */
+	uint32_t reserved;
+	uint64_t at;	/* where to go on */
+	uint64_t moved; /* bytes */
+	uint64_t shared, reserved_blocks,
+		space; /* extents that stay apart: see struct store_mend */
+	uint64_t bad;  /* blocks that do not match their checksums, or cannot be read */
+};
+#define DDIO_MENDED_ALL 0x1u   /* the object's end is reached */
+#define DDIO_MENDED_WAITS 0x2u /* another file has its turn: nothing was done */
+#define DDIO_MENDED_BUSY 0x4u  /* others use the blocks at @at */
+
+struct ddio_msg_disk_space { /* DISK_SPACE reply: bytes, but for @ranges */
+	uint64_t free, ranges, longest;
+	uint64_t shared; /* what files would take besides if each had its own blocks */
+};
+
 #define DDIO_FS_CODEC(name, type)                                             \
 	ssize_t ddio_put_##name(void *buf, size_t cap, const struct type *x); \
 	int ddio_get_##name(const void *buf, size_t len, struct type *x)
@@ -317,6 +344,9 @@ DDIO_FS_CODEC(fs_owner, ddio_msg_fs_owner);
 DDIO_FS_CODEC(obj_stat, ddio_msg_obj_stat);
 DDIO_FS_CODEC(obj_copy, ddio_msg_obj_copy);
 DDIO_FS_CODEC(obj_clone, ddio_msg_obj_clone);
+DDIO_FS_CODEC(obj_mend, ddio_msg_obj_mend);
+DDIO_FS_CODEC(mended, ddio_msg_mended);
+DDIO_FS_CODEC(disk_space, ddio_msg_disk_space);
 
 #undef DDIO_FS_CODEC
 

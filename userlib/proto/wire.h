@@ -49,6 +49,7 @@
 #define DDIO_FEATURE_FLAT 0x20000000ull	 /* GROUP_TABLE: the connection stays, in a flat tree */
 #define DDIO_FEATURE_FILES 0x40000000ull /* NS_COMMIT_FILES */
 #define DDIO_FEATURE_ADOPT 0x80000000ull /* NS_ADOPT, OBJ_WHOSE */
+#define DDIO_FEATURE_MEND 0x100000000ull /* OBJ_MEND, DISK_SPACE */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -57,7 +58,7 @@
 	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
 	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
-	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT)
+	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT | DDIO_FEATURE_MEND)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -207,6 +208,8 @@ enum ddio_opcode {
 	DDIO_OP_OBJ_SETTLE = 164,   /* the epoch was decided: on all disks of the reactor */
 	DDIO_OP_OBJ_HOLD = 165,	    /* nobody may use the file for a while; feature CLONE */
 	DDIO_OP_OBJ_CLONE = 166,    /* all of a held object's blocks are those of a new one, too */
+	DDIO_OP_OBJ_MEND = 167,	    /* some of its blocks lie side by side again; feature MEND */
+	DDIO_OP_DISK_SPACE = 168,   /* reply: how much of a disk is free, in how many ranges */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */

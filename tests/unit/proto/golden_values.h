@@ -258,6 +258,25 @@ static const struct ddio_msg_obj_copy obj_copy = {
 	.to_offset = N64(7),
 	.len = 0x1234567,
 };
+static const struct ddio_msg_obj_mend obj_mend = {
+	.file = { .id = N64(1), .seed = N64(2), .block = 512, .layout = 1 },
+	.disk = N32(3),
+	.at = N64(4),
+	.longest = N64(5),
+	.rate = N64(6),
+};
+static const struct ddio_msg_mended mended = {
+	.flags = DDIO_MENDED_BUSY,
+	.at = N64(1),
+	.moved = N64(2),
+	.shared = N64(3),
+	.reserved_blocks = N64(4),
+	.space = N64(5),
+	.bad = N64(6),
+};
+static const struct ddio_msg_disk_space disk_space = {
+	.free = N64(1), .ranges = N64(2), .longest = N64(3), .shared = N64(4)
+};
 static const struct ddio_msg_obj_clone obj_clone = {
 	.to = { .id = N64(1), .seed = N64(2), .block = 512, .layout = 1 },
 	.from = { .id = N64(3), .seed = N64(4), .block = 512, .layout = 2 },

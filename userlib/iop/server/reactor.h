@@ -27,6 +27,7 @@ struct ddio_iop;
 struct ddio_past;
 struct epoch_asker;
 struct ns;
+struct mend_disk;
 struct ns_mount;
 struct reactor;
 struct queries;
@@ -38,6 +39,7 @@ struct tracing;
  * @number: in the cluster
  * @coll_buffers, @coll_max_buffers: counted by the collective executor
  * @scrub: what looks through it, or NULL
+ * @mending: what has its blocks lie side by side, or NULL
  * @queries: what answers questions about its records, or NULL
  * @sweep, @sweep_at: its collectives that share one sweep of the arm, and the sector that it has reached
  */
@@ -50,6 +52,7 @@ struct iop_disk {
 	struct cache *cache;
 	uint64_t coll_buffers, coll_max_buffers, holds;
 	struct scrub *scrub;
+	struct mend_disk *mending;
 	struct queries *queries;
 	struct ddio_list sweep;
 	uint64_t sweep_at;

@@ -87,6 +87,7 @@ ROW(OBJ_HOLD, obj, ddio_msg_obj, .file = { .id = u->at, .seed = 1, .block = 4096
     .len = 1)
 ROW(OBJ_CLONE, obj_clone, ddio_msg_obj_clone, .to = { .id = u->at, .seed = 1, .block = 4096 },
     .from = { .id = u->all, .seed = 1, .block = 4096 }, .hold = 1)
+ROW(OBJ_MEND, obj_mend, ddio_msg_obj_mend, .file = { .id = u->at, .seed = 1, .block = 4096 })
 ROW(OBJ_LIST, obj, ddio_msg_obj, .len = 9)
 ROW(OBJ_WHOSE, obj, ddio_msg_obj, .file = { .id = u->at, .block = 4096 })
 ROW(FSCK, obj, ddio_msg_obj, .disk = DDIO_FSCK_NAMES)
@@ -147,7 +148,7 @@ static const struct user_row rows[] = {
 	DISK(FSCK),	     DISK(OBJ_COPY),
 	DISK(SCRUB),	     DISK(SHOW),
 	NAMES(NS_ADOPT),     DISK(OBJ_WHOSE),
-	DISK(OBJ_QUERY),
+	DISK(OBJ_MEND),	     DISK(OBJ_QUERY),
 };
 
 /*
@@ -155,14 +156,14 @@ static const struct user_row rows[] = {
  * (OWED to FS_LOCK_CANCEL; RECALL: its leases), or are taken from members of a group only, all of whom are one user's; see the tests of groups.
  */
 static const uint16_t harmless[] = {
-	DDIO_OP_PING,	     DDIO_OP_STATUS,	     DDIO_OP_BOUNDS,	 DDIO_OP_JOBS,
-	DDIO_OP_DISKS_KNOWN, DDIO_OP_OWED,	     DDIO_OP_JOB,	 DDIO_OP_USER,
-	DDIO_OP_GRANT,	     DDIO_OP_RENEW,	     DDIO_OP_FS_ATTACH,	 DDIO_OP_FS_DETACH,
-	DDIO_OP_ATTACH,	     DDIO_OP_DETACH,	     DDIO_OP_COLL_START, DDIO_OP_COLL_AGAIN,
-	DDIO_OP_COLL_TOLD,   DDIO_OP_COLL_GO,	     DDIO_OP_COLL_PIECE, DDIO_OP_COLL_ABORT,
-	DDIO_OP_JOINT,	     DDIO_OP_COLL_JOIN,	     DDIO_OP_SHARE,	 DDIO_OP_SHARE_TAKEN,
-	DDIO_OP_COLL_COPIED, DDIO_OP_FS_LOCK_CANCEL, DDIO_OP_FS_RECALL,	 DDIO_OP_FS_SYNC,
-	DDIO_OP_FS_SPACE
+	DDIO_OP_DISK_SPACE,  DDIO_OP_PING,	  DDIO_OP_STATUS,	  DDIO_OP_BOUNDS,
+	DDIO_OP_JOBS,	     DDIO_OP_DISKS_KNOWN, DDIO_OP_OWED,		  DDIO_OP_JOB,
+	DDIO_OP_USER,	     DDIO_OP_GRANT,	  DDIO_OP_RENEW,	  DDIO_OP_FS_ATTACH,
+	DDIO_OP_FS_DETACH,   DDIO_OP_ATTACH,	  DDIO_OP_DETACH,	  DDIO_OP_COLL_START,
+	DDIO_OP_COLL_AGAIN,  DDIO_OP_COLL_TOLD,	  DDIO_OP_COLL_GO,	  DDIO_OP_COLL_PIECE,
+	DDIO_OP_COLL_ABORT,  DDIO_OP_JOINT,	  DDIO_OP_COLL_JOIN,	  DDIO_OP_SHARE,
+	DDIO_OP_SHARE_TAKEN, DDIO_OP_COLL_COPIED, DDIO_OP_FS_LOCK_CANCEL, DDIO_OP_FS_RECALL,
+	DDIO_OP_FS_SYNC,     DDIO_OP_FS_SPACE
 };
 
 static bool has_row(uint16_t opcode)
