@@ -127,7 +127,7 @@ mpi() {
 	[ "$mpi" = openmpi ] || preload=(-iface lo -genv LD_PRELOAD "$dir/mpi/libddio_mpiio.so")
 	[ "$1" != 0 ] || who=(--keep-groups)
 	mkdir -p "$dir/$1"
-	job $((60 * DDIO_PATIENCE)) setpriv "${who[@]}" env -u DDIO_CONF -C "$dir/$1" HOME="$dir/$1" TMPDIR="$dir/$1" \
+	job $((60 * DDIO_PATIENCE)) setpriv "${who[@]}" env -C "$dir/$1" DDIO_CONF="$dir/$1/conf" HOME="$dir/$1" TMPDIR="$dir/$1" \
 		"mpiexec.$mpi" -n 3 "${preload[@]}" "$dir/mpi/$mpi" --ddio --only "$3" "$2" >"$dir/said" 2>&1 </dev/null
 }
 works() {
@@ -154,6 +154,7 @@ for mpi in mpich openmpi; do
 	before=$(collectives)
 	check "$mpi: Alice's program below her mount" works $alice "$dir/$alice/mnt/$a/private/$mpi" open/
 	check "$mpi: ... and below root's" works $alice "$dir/root/$a/private/$mpi" collective/at
+	check "$mpi: ... and by its name" works $alice "ddio:$a/private/$mpi" collective/at
 	check "... are served by ddio" test "$(collectives)" -gt "$before"
 	check "$mpi: root's" works 0 "$dir/root/root.$mpi" collective/at
 	run $alice "cp '$dir/in' $a/open/f.$mpi"

@@ -188,14 +188,17 @@ static int pointers_place(struct mpiio_file *f)
 static int file_open_all(struct mpiio_file *f, const struct open_found *found, MPI_Info info)
 {
 	const struct mpiio_way *way = &found->way;
-	struct ddio_open_opts opts = { .struct_size = sizeof(opts),
-				       .id = found->id,
-				       .dir = way->dir };
+	struct ddio_open_opts opts = { .struct_size = sizeof(opts), .dir = way->dir };
+	const char *name = way->dir ? way->name : NULL;
 	int ret = team_choose(f);
 
+	/* Users come to a file by its name, too: each process for itself. */
+	if (found->where.mounted)
+		opts.id = found->id;
+	else
+		name = found->where.path;
 	if (!ret)
-		ret = ddio_open_all_with(f->team->group, way->dir ? way->name : NULL, &opts,
-					 &f->file);
+		ret = ddio_open_all_with(f->team->group, name, &opts, &f->file);
 	if (ret)
 		return ret; /* the same on all */
 	ret = pointers_place(f);
