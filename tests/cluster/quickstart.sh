@@ -72,7 +72,8 @@ try() {
 	return 1
 }
 
-for p in mpicc mpiexec curl; do
+PATH=$PATH:/usr/sbin
+for p in mpicc mpiexec curl munged; do
 	command -v $p >/dev/null || { echo "skipped: no $p here"; exit 77; }
 done
 "$top/tests/machines.sh" start "$machines" io0 io1 io2 cp >"$dir/said" 2>&1
