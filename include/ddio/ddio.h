@@ -370,6 +370,8 @@ int ddio_open(struct ddio_session *session, const char *name, unsigned int flags
  *
  * Rank 0 opens; every member gets the same file or the same error.
  *
+ * Where the cluster knows users every member must be allowed to reach the file: if one is not, all get its error.
+ *
  * Return: as ddio_open() and ddio_group_barrier().
  */
 int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Collective open: rank 0 opens, and the file's record goes to all with the verdict. */
+/*
+ * Collective open: rank 0 opens, and the file's record goes to all with the verdict.  Where the cluster knows users each member then
+ * looks for the file itself, and a second step tells all of them if somebody may not have it.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +63,33 @@ static bool open_all_is(struct open_all_call *oc, const struct reply *reply)
 	return !oc->error.status;
 }
 
+static void open_all_told(void *arg, const struct error *error, const void *data, size_t len)
+{
+	struct open_all_call *oc = arg;
+
+	(void)data;
+	(void)len;
+	if (error->status) {
+		oc->error = *error;
+		file_put(oc->file);
+		oc->file = NULL;
+	}
+	open_all_end(oc);
+}
+
+/* The others must not begin what this member will not take part in. */
+static void open_all_tell(struct open_all_call *oc)
+{
+	const struct fan_in in = {
+		.kind = FAN_KIND_OPENED, .error = &oc->error, .done = open_all_told, .arg = oc
+	};
+	const struct error own = oc->error;
+
+	if (own.status)
+		error_status(&oc->error, own.status, "rank %u: %.400s", oc->group->rank, own.text);
+	fan_begin(oc->group, oc->turn.number, STEP_LAST, &in);
+}
+
 static void open_all_found(struct node_request *request, const struct reply *reply)
 {
 	struct open_all_call *oc = request->arg;
@@ -68,11 +98,7 @@ static void open_all_found(struct node_request *request, const struct reply *rep
 		reply_error(&oc->error, reply, oc->job.name);
 	else if (open_all_is(oc, reply))
 		oc->file->granted = grant_hold(oc->call.session, oc->file->rec.ref.id);
-	if (oc->error.status) {
-		file_put(oc->file);
-		oc->file = NULL;
-	}
-	open_all_end(oc);
+	open_all_tell(oc);
 }
 
 /* Rank 0 has opened the file for all, but each connection shows what its own session was granted. */
@@ -82,7 +108,9 @@ static int open_all_find(struct open_all_call *oc)
 
 	request_init(&oc->request, DDIO_OP_NS_LOOKUP, open_all_found, oc);
 	err = file_opening_find(&oc->job, &oc->request);
-	if (!err)
+	if (err)
+		error_set(&oc->error, err, "%s: %s", oc->job.name, strerror(-err));
+	else
 		request_names(oc->call.session, &oc->request);
 	return err;
 }
@@ -101,9 +129,11 @@ static void open_all_agreed(void *arg, const struct error *error, const void *da
 	oc->over = true;
 	if (oc->opening)
 		return;
-	if (oc->file && !grant_there(oc->call.session, oc->file->rec.ref.id) && !open_all_find(oc))
-		return;
-	open_all_end(oc);
+	if (error->status || !ddio_conf_knows_users(oc->call.session->conf))
+		open_all_end(oc);
+	else if (!oc->file || grant_there(oc->call.session, oc->file->rec.ref.id) ||
+		 open_all_find(oc))
+		open_all_tell(oc);
 }
 
 static void open_all_opened(struct file_opening *job)
@@ -266,6 +296,7 @@ static void open_explain(uint32_t rank_a, const void *a, size_t a_len, uint32_t 
 
 static const struct step_kind open_kinds[] = {
 	{ .kind = FAN_KIND_OPEN, .name = "a collective open", .explain = open_explain },
+	{ .kind = FAN_KIND_OPENED, .name = "a collective open, of which each member has its part" },
 	{ .kind = 0 },
 };
 

@@ -41,9 +41,10 @@ enum fan_kind {
 	FAN_KIND_WARN = 12,   /* up and down: a transfer has failed at the sender; see fan_late.c */
 	FAN_KIND_QUERY = 13,
 	FAN_KIND_QUERY_END = 14,
-	FAN_KIND_EPOCH = 15, /* of several files: begins, or ends */
-	FAN_KIND_LATE = 100, /* up: its data are the missing ranks */
-	FAN_KIND_ASK = 101,  /* down: which members are missing?  "blame" is the kind of the step */
+	FAN_KIND_EPOCH = 15,  /* of several files: begins, or ends */
+	FAN_KIND_OPENED = 16, /* each member may have the file, where the cluster knows users */
+	FAN_KIND_LATE = 100,  /* up: its data are the missing ranks */
+	FAN_KIND_ASK = 101, /* down: which members are missing?  "blame" is the kind of the step */
 };
 
 /**

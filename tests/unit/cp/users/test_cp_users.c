@@ -385,6 +385,36 @@ static void way_all(void)
 	cp_world_end(&w);
 }
 
+/*
+ * The last two are Mallory's when they come to the name server, and may not enter the directory: all hear of it, and go on
+ * together; nobody has the file, and nobody waits.
+ */
+static void way_refused_main(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+
+	CP_OK(p, ddio_group_barrier(g));
+	mallory_from = 2;
+	CU_ASSERT_EQUAL(cp_note(p, ddio_open_all(g, "closed/open/f", 0, NULL, &f)), -EACCES);
+	CU_ASSERT_PTR_NULL(f);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "rank 2: "));
+	CP_OK(p, ddio_group_barrier(g));
+	CP_OK(p, ddio_open_all(g, "dir/f", 0, NULL, &f));
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void way_refused(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 4, 99);
+	ways_make(w.node[0].iop->ns);
+	CU_ASSERT_EQUAL(cp_run(&w, way_refused_main, NULL), 0);
+	cp_world_end(&w);
+}
+
 /* Mallory knows every number, and tries names that are none. */
 static void way_hostile_main(struct cp_proc *p)
 {
@@ -458,6 +488,7 @@ static const struct ut_case cases[] = {
 	{ "rank 0 of another user", another_host },
 	{ "guests that nobody knows", liars },
 	{ "by the way", way_all },
+	{ "some are refused", way_refused },
 	{ "by numbers that are guessed", way_hostile },
 	{ "gone meanwhile", way_gone },
 	{ "together", together },
