@@ -88,6 +88,44 @@ now=$(room)
 check "takes no more than a block on each disk" [ $((free - now)) -le $((4 * 65536)) ]
 check "has the bytes" cmp "$dir/old" "$dir/m/b"
 
+# Every other block of each disk is written anew, while another file shares them: the file lies in many extents,
+# and is mended when nobody shares any.
+# extents FILE
+extents() {
+	"$ddio" frag --csv "$1" | awk -F, 'NR > 1 { n += $4 } END { print n }'
+}
+# mended FILE: mend says nothing of what stays, and the file is in no more extents than at first
+mended() {
+	"$ddio" mend "$1" && [ "$(extents "$1")" -le "$fresh" ]
+}
+check "import" "$ddio" import "$dir/old" w
+fresh=$(extents w)
+check "clone" in_time 20 "$ddio" clone w v
+for i in 0 1 4 5 8 9 12 13 16 17 20 21; do
+	dd if="$dir/old" of="$dir/m/w" bs=256K skip="$i" seek="$i" count=1 conv=notrunc,fsync status=none
+done
+check "is worn" [ "$(extents "$dir/m/w")" -gt $((fresh + 10)) ]
+"$ddio" frag "$dir/m/w" >"$dir/frag"
+check "which is shown for people" grep -q '%' "$dir/frag"
+"$ddio" mend w >"$dir/mended" 2>&1
+check "what is shared stays" grep -q "other files have blocks of them" "$dir/mended"
+check "remove the other one" "$ddio" rm v
+"$ddio" mend --rate 10000 w >"$dir/mended" 2>&1 &
+sleep 1
+kill -INT $!
+if wait $!; then not_ok "an interrupted mend succeeded"; fi
+check "it says that it was interrupted" grep -q "interrupted" "$dir/mended"
+"$ddio" mend --rate 10000 w >"$dir/mended" 2>&1 &
+sleep 0.5
+kill -9 $!
+wait $! 2>/dev/null
+check "mend" soon mended "$dir/m/w"
+check "has the bytes" cmp "$dir/old" "$dir/m/w"
+check "free space is shown" bash -c "'$ddio' status --space --csv | awk -F, 'NR > 1 && !(\$3 >= \$5 && \$4 > 0) { exit 1 } END { exit NR != 3 }'"
+fails "mend what does not exist" "no such" "$ddio" mend nothing
+fails "frag, too" "no such" "$ddio" frag nothing
+check "nothing is left" soon clean
+
 # One that is killed leaves nothing that a check would not remove.
 for i in $(seq 20); do
 	"$ddio" clone a "k$i" &

@@ -242,6 +242,30 @@ static void test_ended(void)
 	run_world(&on_memory, ended);
 }
 
+/* One who asked for a rate at which a run takes hours is gone: nobody else rests for it. */
+static void slow(struct cp_proc *p)
+{
+	struct mend_said t = { .most = 1 };
+	struct ddio_file *f;
+	uint64_t at;
+
+	if (p->rank != MENDER)
+		return;
+	f = scattered(p, "f");
+	CU_ASSERT_EQUAL(ddio_mend(f, 10, 0, tell, &t), 7);
+	CU_ASSERT(t.st.moved > 0);
+	at = ddio_env_now(p->env);
+	mend(p, f, 0, &t);
+	CU_ASSERT_EQUAL(extents_of(p, f), DISKS);
+	CU_ASSERT(ddio_env_now(p->env) - at < 60 * CP_SEC);
+	ddio_close(f);
+}
+
+static void test_slow(void)
+{
+	run_world(&on_memory, slow);
+}
+
 /*
  * Others
  */
@@ -606,6 +630,7 @@ static void test_worth(void)
 static const struct ut_case cases[] = {
 	{ "alone", test_alone },
 	{ "ended, and a rate", test_ended },
+	{ "after a slow one", test_slow },
 	{ "beside others", test_beside },
 	{ "beside collectives", test_together },
 	{ "two files", test_two },

@@ -251,6 +251,9 @@ static void job_begin(struct server_request *req, struct mend_disk *m,
 	job->req = req;
 	job->mend = (struct store_mend){ .at = x->at, .longest = x->longest };
 	m->job = job;
+	/* What was moved at another rate is not rested for at this one. */
+	if (m->pace.rate != x->rate)
+		pace_reset(&m->pace);
 	m->pace.rate = x->rate;
 	m->pace.yields = !x->rate;
 	/* A rate may demand a longer rest than somebody should wait for a reply. */
