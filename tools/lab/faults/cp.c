@@ -500,6 +500,13 @@ static void clone_read(struct faults_cp *cp, struct ddio_file *clone)
 	cp->cloned = true;
 }
 
+static int mend_told(void *arg, const struct ddio_mend_state *st)
+{
+	(void)arg;
+	(void)st;
+	return 0;
+}
+
 static void cp_clone(struct faults_cp *cp)
 {
 	const struct faults_round *r = &cp->f->round;
@@ -513,7 +520,8 @@ static void cp_clone(struct faults_cp *cp)
 		return;
 	clone_read(cp, clone);
 	ddio_close(clone);
-	CALL(cp, "remove", ddio_remove(cp->session, name));
+	if (!CALL(cp, "remove", ddio_remove(cp->session, name)))
+		CALL(cp, "mend", ddio_mend(cp->file[r->file], 0, 0, mend_told, NULL));
 }
 
 static void fsck_line(void *arg, const char *line)
