@@ -17,6 +17,7 @@ extern "C" {
 #endif
 
 struct ddio_session;
+struct ddio_file;
 
 /**
  * struct ddio_disk_state - a disk's state and counters since its node started

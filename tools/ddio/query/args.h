@@ -3,6 +3,7 @@
 #ifndef TOOLS_QUERY_ARGS_H
 #define TOOLS_QUERY_ARGS_H
 
+#include <stdbool.h>
 #include <ddio/ddio.h>
 
 /**
