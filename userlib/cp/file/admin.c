@@ -51,7 +51,7 @@ int ddio_nodes(struct ddio_session *session, int (*fn)(void *arg, const struct d
 		return -EINVAL;
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_nodes: fn is NULL");
-	ret = ask_nodes(session, &ask);
+	ret = ask_all(session, &ask);
 	for (i = 0; i < session->conf->nnodes && !ret; i++) {
 		node_fill(&st, &session->conf->nodes[i], &ask.answer[i]);
 		ret = fn(arg, &st);
@@ -131,7 +131,7 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
 		return -EINVAL;
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_disks: fn is NULL");
-	ret = ask_nodes(session, &ask);
+	ret = ask_all(session, &ask);
 	for (i = 0; i < session->conf->ndisks && !ret; i++) {
 		disk_fill(session, &st, i, &ask.answer[session->conf->disks[i].node]);
 		ret = fn(arg, &st);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The same question to every node at once, for tools. */
+/* The same question to every node, or about every disk, at once, for tools. */
 #ifndef DDIO_CP_ASK_H
 #define DDIO_CP_ASK_H
 
@@ -8,7 +8,7 @@
 struct question;
 
 /**
- * struct node_answer - what one node says
+ * struct node_answer - what one node says, or says of one disk
  * @error: 0, or the negative errno for which there is no answer
  * @reason: then why, in one line, perhaps empty
  * @said: the reply, as the question's @get has left it
@@ -22,19 +22,25 @@ struct node_answer {
 		struct ddio_msg_status status;
 		struct ddio_msg_bounds bounds;
 		struct ddio_msg_jobs jobs;
+		struct ddio_msg_scrub scrub;
+		struct ddio_msg_disk_space space;
 	} said;
 };
 
 /**
  * struct question - what is asked
- * @op: DDIO_OP_*; the request has no payload; @feature: DDIO_FEATURE_* that a node has that knows it, or 0
+ * @op: DDIO_OP_*; @feature: DDIO_FEATURE_* that a node has that knows it, or 0
+ * @disks: asked once for each disk, at the disk's node; otherwise once for each node
+ * @put: writes the request's payload for the disk or node of that number, and returns 0 or a negative errno; NULL: it has none
  * @get: decodes a reply into @said of a node's answer; returns 0 or a negative errno
- * @free: frees what @get has allocated
- * @answer: by number of the node
+ * @free: frees what @get has allocated; NULL: nothing
+ * @answer: by number of the node or disk
  */
 struct question {
 	uint16_t op;
 	uint64_t feature;
+	bool disks;
+	int (*put)(const struct question *ask, uint32_t i, struct node_request *request);
 	int (*get)(struct node_answer *answer, const struct reply *reply);
 	void (*free)(struct node_answer *answer);
 	struct session_call call;
@@ -42,8 +48,8 @@ struct question {
 	uint32_t left;
 };
 
-/* Asks every node, and returns 0 or a negative errno; ask_free() frees the answers in either case. */
-int ask_nodes(struct ddio_session *session, struct question *ask);
+/* Asks, and returns 0 or a negative errno; ask_free() frees the answers in either case. */
+int ask_all(struct ddio_session *session, struct question *ask);
 void ask_free(struct ddio_session *session, struct question *ask);
 
 #endif /* DDIO_CP_ASK_H */

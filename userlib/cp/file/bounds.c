@@ -53,7 +53,7 @@ int ddio_bounds(struct ddio_session *session,
 		return -EINVAL;
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_bounds: fn is NULL");
-	ret = ask_nodes(session, &ask);
+	ret = ask_all(session, &ask);
 	for (i = 0; i < session->conf->nnodes && !ret; i++)
 		ret = bounds_tell(&ask.answer[i], session->conf->nodes[i].name, fn, arg);
 	ask_free(session, &ask);

@@ -55,7 +55,7 @@ int ddio_jobs(struct ddio_session *session, int (*fn)(void *arg, const struct dd
 		return -EINVAL;
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_jobs: fn is NULL");
-	ret = ask_nodes(session, &ask);
+	ret = ask_all(session, &ask);
 	for (i = 0; i < session->conf->nnodes && !ret; i++)
 		ret = jobs_tell(&ask.answer[i], session->conf->nodes[i].name, fn, arg);
 	ask_free(session, &ask);

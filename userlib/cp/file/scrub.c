@@ -1,80 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Scrubs: the same question to every disk at once, so that one that hangs delays no other. */
+/* Scrubs: begun, ended and looked at on every disk at once. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "cp/file/file.h"
-#include "cp/node/lane.h"
-
-struct scrub_ask;
+#include "cp/file/ask.h"
 
 /**
- * struct scrub_answer - what one disk says
+ * struct scrub_question - what every disk is told: DDIO_SCRUB_ASK_*, and bytes a second
  */
-struct scrub_answer {
-	struct scrub_ask *ask;
-	struct node_request request;
-	struct ddio_msg_scrub_ask said;
-	struct ddio_msg_scrub got;
-	int error;
-	char reason[512];
-};
-
-struct scrub_ask {
-	struct session_call call;
-	struct scrub_answer *disk;
-	uint32_t flags, left;
+struct scrub_question {
+	struct question ask;
+	uint32_t flags;
 	uint64_t rate;
 };
 
-static void one_less(struct scrub_ask *ask)
+static int scrub_put(const struct question *ask, uint32_t i, struct node_request *request)
 {
-	if (!--ask->left)
-		call_end(&ask->call, NULL);
+	const struct scrub_question *q = ddio_container_of(ask, struct scrub_question, ask);
+	const struct ddio_msg_scrub_ask said = { .disk = i, .flags = q->flags, .rate = q->rate };
+
+	return request_put(request, scrub_ask, &said);
 }
 
-static void disk_got(struct node_request *request, const struct reply *reply)
+static int scrub_get(struct node_answer *answer, const struct reply *reply)
 {
-	struct scrub_answer *a = request->arg;
-
-	if (reply->status) {
-		a->error = ddio_status_to_errno(reply->status);
-		snprintf(a->reason, sizeof(a->reason), "%s", reply->text ? reply->text : "");
-	} else {
-		a->error = ddio_get_scrub(reply->payload, reply->len, &a->got);
-	}
-	one_less(a->ask);
+	return ddio_get_scrub(reply->payload, reply->len, &answer->said.scrub);
 }
 
-static void disk_ask(struct scrub_ask *ask, uint32_t i)
-{
-	struct scrub_answer *a = &ask->disk[i];
-
-	a->ask = ask;
-	a->said = (struct ddio_msg_scrub_ask){ .disk = i, .flags = ask->flags, .rate = ask->rate };
-	request_init(&a->request, DDIO_OP_SCRUB, disk_got, a);
-	a->request.feature = DDIO_FEATURE_SCRUB;
-	a->error = request_put(&a->request, scrub_ask, &a->said);
-	if (a->error)
-		one_less(ask);
-	else
-		request_disk(ask->call.session, i, &a->request);
-}
-
-static void scrub_run(struct session_call *call)
-{
-	struct scrub_ask *ask = ddio_container_of(call, struct scrub_ask, call);
-	uint32_t i;
-
-	/* One more, so that a disk that fails at once does not end the call before the rest is asked. */
-	ask->left = call->session->conf->ndisks + 1;
-	for (i = 0; i < call->session->conf->ndisks; i++)
-		disk_ask(ask, i);
-	one_less(ask);
-}
-
-static void state_fill(const struct ddio_session *s, uint32_t i, const struct scrub_answer *a,
+static void state_fill(const struct ddio_session *s, uint32_t i, const struct node_answer *a,
 		       struct ddio_scrub_state *st)
 {
 	const struct ddio_conf_disk *disk = &s->conf->disks[i];
@@ -87,15 +40,15 @@ static void state_fill(const struct ddio_session *s, uint32_t i, const struct sc
 	st->error = a->error;
 	if (a->error)
 		return;
-	st->running = !!(a->got.flags & DDIO_SCRUB_RUNS);
-	st->begun = a->got.begun;
-	st->ended = a->got.ended;
-	st->used = a->got.used;
-	st->done = a->got.done;
-	st->mismatches = a->got.bad;
-	st->unread = a->got.unread;
-	st->given = a->got.given;
-	st->rate = a->got.rate;
+	st->running = !!(a->said.scrub.flags & DDIO_SCRUB_RUNS);
+	st->begun = a->said.scrub.begun;
+	st->ended = a->said.scrub.ended;
+	st->used = a->said.scrub.used;
+	st->done = a->said.scrub.done;
+	st->mismatches = a->said.scrub.bad;
+	st->unread = a->said.scrub.unread;
+	st->given = a->said.scrub.given;
+	st->rate = a->said.scrub.rate;
 }
 
 int ddio_scrub(struct ddio_session *session, int action, uint64_t rate,
@@ -107,7 +60,16 @@ int ddio_scrub(struct ddio_session *session, int action, uint64_t rate,
 		[DDIO_SCRUB_STOP] = DDIO_SCRUB_ASK_END,
 		[DDIO_SCRUB_CONVERT] = DDIO_SCRUB_ASK_BEGIN | DDIO_SCRUB_ASK_LACKING,
 	};
-	struct scrub_ask ask = { .rate = rate };
+	struct scrub_question q = {
+		.ask = {
+			.op = DDIO_OP_SCRUB,
+			.feature = DDIO_FEATURE_SCRUB,
+			.disks = true,
+			.put = scrub_put,
+			.get = scrub_get,
+		},
+		.rate = rate,
+	};
 	struct ddio_scrub_state st;
 	uint32_t i;
 	int ret;
@@ -117,15 +79,12 @@ int ddio_scrub(struct ddio_session *session, int action, uint64_t rate,
 	if (!fn || action < DDIO_SCRUB_LOOK || action > DDIO_SCRUB_CONVERT)
 		return session_fail(session, -EINVAL, "ddio_scrub: %s",
 				    fn ? "no such action" : "fn is NULL");
-	ask.flags = flags[action];
-	ask.disk = calloc(session->conf->ndisks, sizeof(*ask.disk));
-	if (!ask.disk)
-		return session_fail(session, -ENOMEM, "ddio_scrub: out of memory");
-	ret = call_run(session, &ask.call, scrub_run);
+	q.flags = flags[action];
+	ret = ask_all(session, &q.ask);
 	for (i = 0; i < session->conf->ndisks && !ret; i++) {
-		state_fill(session, i, &ask.disk[i], &st);
+		state_fill(session, i, &q.ask.answer[i], &st);
 		ret = fn(arg, &st);
 	}
-	free(ask.disk);
+	ask_free(session, &q.ask);
 	return ret;
 }
