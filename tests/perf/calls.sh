@@ -12,22 +12,10 @@
 # never touched yet is several times as slow as what it has, for whoever comes first.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-build=${BUILD:-$PWD/build}
+. tests/perf/lib.sh
 rounds=${1:-5}
-case $rounds in '' | *[!0-9]* | 0) sed -n '6,13s/^# \?//p' "$0"; exit 2 ;; esac
-if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
-	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/calls.sh "$@"
-fi
-. tests/perf/medians.sh
-dir=$(mktemp -d /dev/shm/ddio-calls.XXXXXX) || exit 2
-
-finish() {
-	trap - EXIT
-	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null 2>&1
-	rm -rf "$dir"
-}
-trap finish EXIT
-trap 'exit 143' TERM INT
+want_numbers "$rounds"
+alone "$@"
 
 # one PROCESSES BYTES LATE_MS: a cluster's whole life
 one() {

@@ -12,21 +12,10 @@
 # copy of bytes.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-build=${BUILD:-$PWD/build} rounds=${1:-5} size=${2:-256}
-case $rounds$size in *[!0-9]*) sed -n '4,13s/^# \?//p' "$0"; exit 2 ;; esac
-if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
-	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/copies.sh "$@"
-fi
-. tests/perf/medians.sh
-dir=$(mktemp -d /dev/shm/ddio-copies.XXXXXX) || exit 2
-finish() {
-	trap - EXIT
-	umount "$dir/m" 2>/dev/null
-	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null 2>&1
-	rm -rf "$dir"
-}
-trap finish EXIT
-trap 'exit 143' TERM INT
+. tests/perf/lib.sh
+rounds=${1:-5} size=${2:-256}
+want_numbers "$rounds" "$size"
+alone "$@"
 mkdir "$dir/m"
 "$build/ddio" start --dir "$dir/c" --engine mem --iops 2 --disk-size $((3 * size))M --cache 64M >/dev/null || exit 1
 export DDIO_CONF=$dir/c/ddio.conf

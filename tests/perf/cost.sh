@@ -10,22 +10,10 @@
 # processes and daemon used of the processors, in seconds a GB (10^9 bytes): medians, with the least and greatest round.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-build=${BUILD:-$PWD/build} rounds=${1:-5} bytes=${2:-2G}
-case $rounds in '' | *[!0-9]*) sed -n '4,10s/^# \?//p' "$0"; exit 2 ;; esac
-bytes=$(numfmt --from=iec "$bytes") || exit 2
-if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
-	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/cost.sh "$@"
-fi
-. tests/perf/medians.sh
-dir=$(mktemp -d /dev/shm/ddio-cost.XXXXXX) || exit 2
-
-finish() {
-	trap - EXIT
-	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null 2>&1
-	rm -rf "$dir"
-}
-trap finish EXIT
-trap 'exit 143' TERM INT
+. tests/perf/lib.sh
+rounds=${1:-5} bytes=$(numfmt --from=iec "${2:-2G}") || exit 2
+want_numbers "$rounds"
+alone "$@"
 
 # The daemon's processor time so far, in hundredths of a second.
 ticks() {

@@ -15,21 +15,10 @@
 # woken between threads, "woken" how often a thread that slept was woken.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-build=${BUILD:-$PWD/build}
+. tests/perf/lib.sh
 calls=${1:-1000} way=${2:-memory}
-case $calls in '' | *[!0-9]* | 0) sed -n '4,15s/^# \?//p' "$0"; exit 2 ;; esac
-if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
-	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/counts.sh "$@"
-fi
-dir=$(mktemp -d /dev/shm/ddio-counts.XXXXXX) || exit 2
-
-finish() {
-	trap - EXIT
-	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null 2>&1
-	rm -rf "$dir"
-}
-trap finish EXIT
-trap 'exit 143' TERM INT
+want_numbers "$calls"
+alone "$@"
 
 names=(send bell receive sleep look yield futex all woken)
 events=syscalls:sys_enter_sendmsg,syscalls:sys_enter_sendto,syscalls:sys_enter_recvmsg,syscalls:sys_enter_epoll_pwait,syscalls:sys_enter_epoll_wait

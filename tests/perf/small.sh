@@ -10,22 +10,11 @@
 # Prints medians in us, with the least and greatest round.  What MPI takes wants "make mpiio-tests".
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-build=${BUILD:-$PWD/build} rounds=${1:-5} calls=${2:-1000}
-case $rounds$calls in *[!0-9]*) sed -n '4,11s/^# \?//p' "$0"; exit 2 ;; esac
-if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
-	DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh tests/perf/small.sh "$@"
-fi
+. tests/perf/lib.sh
 . tests/mpiio/launch.sh
-. tests/perf/medians.sh
-dir=$(mktemp -d /dev/shm/ddio-small.XXXXXX) || exit 2
-
-finish() {
-	trap - EXIT
-	"$build/ddio" stop --clean --dir "$dir/c" >/dev/null 2>&1
-	rm -rf "$dir"
-}
-trap finish EXIT
-trap 'exit 143' TERM INT
+rounds=${1:-5} calls=${2:-1000}
+want_numbers "$rounds" "$calls"
+alone "$@"
 
 # cluster WAY PROCESSES: a cluster's whole life; with WAY tcp no message goes through memory
 cluster() {
