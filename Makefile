@@ -34,7 +34,7 @@
 # build-of-its-own; W=1 more warnings; CC=clang another compiler.
 
 PREFIX ?= /usr/local
-VERSION := 0.1.0
+VERSION := 0.2.0
 D ?=
 O := build$(if $(D),/$(D))
 

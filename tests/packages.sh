@@ -53,6 +53,7 @@ try() {
 	put "$old"
 	check "install" dpkg_install
 	check "... nothing is missing" installed_version "$(version_in "$old")"
+	check "programs say their version" said_version "$(version_in "$old")"
 	check "the user of the daemon is there" inside id ddio
 	check "libraries are found" inside sh -c '! ldd /usr/bin/ddio /usr/sbin/ddiod /usr/sbin/ddiofs | grep "not found"'
 	check "manual pages are there" inside sh -c 'ls /usr/share/man/man1/ddio.1.gz /usr/share/man/man8/ddiod.8.gz'
@@ -75,6 +76,7 @@ try() {
 	put "$new"
 	check "upgrade, while all runs" dpkg_install
 	check "... to the new version" installed_version "$(version_in "$new")"
+	check "... which programs say" said_version "$(version_in "$new")"
 	check "the configuration is as it was" eval 'config_sum | cmp - /mnt/conf'
 	check "the mount goes on" inside cmp /tmp/f /mnt/g
 	for i in 0 1 2; do

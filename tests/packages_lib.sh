@@ -97,6 +97,13 @@ put() { rm -rf "$root"/deb && mkdir "$root"/deb && cp "$1"/*.deb "$root"/deb/ &&
 dpkg_install() { inside sh -c 'dpkg -i /deb/*.deb'; }
 config_sum() { (cd "$root"/etc/ddio && md5sum -- *); }
 installed_version() { [ "$(inside dpkg-query -W -f '${Version}\n' ddio ddio-server ddio-fs libddio0 | sort -u)" = "$1" ]; }
+# said_version VERSION: programs say that of the sources, which packages that are tried as older ones have, too
+said_version() {
+	local p
+	for p in ddio ddiod ddiofs; do
+		inside $p --version | grep -F "$p ${1%%~*} (" || return
+	done
+}
 names() { inside dpkg-query -W -f '${Package}\n' '*ddio*' 2>/dev/null; }
 version_in() { dpkg-deb -f "$1"/libddio0_*.deb Version; }
 mount_it() { inside mount -t ddio io0:/ /mnt && inside grep -q ' /mnt fuse.ddio ' /proc/mounts; }

@@ -72,6 +72,7 @@ from_old() {
 	unpack_root || die "no copy of the root"
 	cp "$old" /mnt/old.tar && old=/mnt/old.tar
 	check "0.1.0 is installed" as_it_was
+	check "... and says so" said_version 0.1.0
 	check "three networks" nets
 	configure
 	check "three nodes of 0.1.0" all start
@@ -81,6 +82,7 @@ from_old() {
 	put "$1"
 	without_security
 	check "the clients first" clients_first
+	check "... and say their version" said_version "$(version_in "$1")"
 	check "... nothing of 0.1.0 is left" eval '! find "$root"/usr/local -name "*ddio*" | grep .'
 	check "... its nodes run on, and serve the new" inside ddio status
 	check "... but not by TLS, and that is said" says "the node does not speak TLS" inside ddio ls --conf /etc/old.conf

@@ -24,7 +24,7 @@ static __thread char connect_error[DDIO_MAX_TEXT];
 
 const char *ddio_version(void)
 {
-	return "0.1.0";
+	return "0.2.0";
 }
 
 const char *ddio_last_error(const struct ddio_session *session)

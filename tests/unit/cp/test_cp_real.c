@@ -632,7 +632,7 @@ static void connecting(void)
 	ddio_disconnect(s);
 	ddio_disconnect(NULL);
 	unsetenv("DDIO_CONF");
-	CU_ASSERT_STRING_EQUAL(ddio_version(), "0.1.0");
+	CU_ASSERT_STRING_EQUAL(ddio_version(), "0.2.0");
 	ut_remove_tree(top);
 }
 
