@@ -65,6 +65,16 @@ static inline void gen_tags(struct rnd *r, struct ddio_msg_tags *x)
 		x->tags[i] = (i ? x->tags[i - 1] : 0) + 1 + rnd_below(r, 1ull << 40);
 }
 
+static inline void gen_ends(struct rnd *r, struct ddio_ends *x)
+{
+	uint32_t i;
+
+	x->known = rnd_below(r, 2);
+	x->n = x->known ? (uint32_t)rnd_below(r, DDIO_ENDS + 1) : 0;
+	for (i = 0; i < x->n; i++)
+		x->boot[i] = rnd_u64(r) | 1;
+}
+
 static inline void gen_welcome(struct rnd *r, struct ddio_msg_welcome *x)
 {
 	struct ddio_welcome_disk *d;
@@ -87,8 +97,16 @@ static inline void gen_welcome(struct rnd *r, struct ddio_msg_welcome *x)
 		d->scale_ppm = rnd_u64(r);
 	}
 	x->identified = rnd_below(r, 2);
-	if (x->identified)
-		gen_disk_ids(r, &x->ids);
+	if (!x->identified)
+		return;
+	gen_disk_ids(r, &x->ids);
+	x->told_ends = rnd_below(r, 2);
+	if (!x->told_ends)
+		return;
+	gen_ends(r, &x->names_ends);
+	x->ends = rnd_array(x->ids.n, sizeof(*x->ends));
+	for (i = 0; i < x->ids.n; i++)
+		gen_ends(r, &x->ends[i]);
 }
 
 static inline void gen_refuse(struct rnd *r, struct ddio_msg_refuse *x)

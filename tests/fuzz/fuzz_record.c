@@ -147,6 +147,20 @@ static void scrub(struct input *in)
 		abort();
 }
 
+static void ends(struct input *in)
+{
+	uint8_t buf[REC_ENDS_LEN];
+	struct ddio_ends rec;
+
+	if (rec_ends_get(in->value, in->len, &rec))
+		return;
+	if (rec.n > DDIO_ENDS)
+		abort();
+	rec_ends_put(buf, &rec);
+	if (in->len != sizeof(buf) || memcmp(buf, in->value, sizeof(buf)))
+		abort();
+}
+
 static void inode(struct input *in)
 {
 	struct inode rec;
@@ -264,8 +278,10 @@ static void dispatch(struct input *in, uint8_t kind)
 	kind &= 15;
 	if (fix && ((kind >= 1 && kind <= 5) || kind == 9))
 		fix_tail(in, true);
-	if (fix && (kind == 6 || kind == 10))
-		fix_meta(in, kind == 6 ? NS_META_KEY : STORE_SCRUB_KEY);
+	if (fix && (kind == 6 || kind == 10 || kind == 11))
+		fix_meta(in, kind == 6	  ? NS_META_KEY
+			     : kind == 10 ? STORE_SCRUB_KEY
+					  : STORE_ENDS_KEY);
 	switch (kind) {
 	case 0:
 		label(in);
@@ -301,6 +317,9 @@ static void dispatch(struct input *in, uint8_t kind)
 		break;
 	case 10:
 		scrub(in);
+		break;
+	case 11:
+		ends(in);
 		break;
 	}
 }

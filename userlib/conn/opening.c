@@ -276,8 +276,13 @@ int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *given)
 	int err;
 
 	welcome.identified &= !!(c->features & DDIO_FEATURE_IDENTITY);
+	welcome.told_ends &= welcome.identified && c->features & DDIO_FEATURE_ENDS;
 	len = ddio_put_welcome(NULL, 0, &welcome);
-
+	/* Of so many disks a client hears by ENDED only. */
+	if (len > (ssize_t)ddio_opcode_limit(DDIO_OP_WELCOME, false)) {
+		welcome.told_ends = false;
+		len = ddio_put_welcome(NULL, 0, &welcome);
+	}
 	if (c->state != CONN_WAIT_USER)
 		return -ENOTCONN;
 	if (len > (ssize_t)ddio_opcode_limit(DDIO_OP_WELCOME, false))

@@ -2,9 +2,10 @@
 /* Codecs of the opening exchange, of users and of what they may do. */
 #include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 #include "proto/codec.h"
 
-enum { WELCOME_DISK_LEN = 40, MAX_SECTOR = 1u << 20 };
+enum { WELCOME_DISK_LEN = 40, ENDS_LEN = 8, MAX_SECTOR = 1u << 20 };
 
 static inline void code_hello(struct ddio_coder *c, struct ddio_msg_hello *x)
 {
@@ -71,6 +72,32 @@ static void code_welcome_disk(struct ddio_coder *c, struct ddio_welcome_disk *d,
 		   -EINVAL);
 }
 
+static void code_ends(struct ddio_coder *c, struct ddio_ends *x)
+{
+	uint32_t known = x->known, i;
+
+	code_flags(c, &known, 1);
+	if (c->reading)
+		x->known = known;
+	code_u32(c, &x->n);
+	code_check(c, x->n <= (x->known ? DDIO_ENDS : 0), -EINVAL);
+	for (i = 0; i < x->n && coder_ok(c); i++) {
+		code_u64(c, &x->boot[i]);
+		code_check(c, x->boot[i], -EINVAL);
+	}
+}
+
+static void code_all_ends(struct ddio_coder *c, struct ddio_msg_welcome *x)
+{
+	uint32_t i;
+
+	code_ends(c, &x->names_ends);
+	if (c->reading)
+		x->ends = code_alloc(c, x->ids.n, sizeof(*x->ends), ENDS_LEN);
+	for (i = 0; i < x->ids.n && coder_ok(c); i++)
+		code_ends(c, &x->ends[i]);
+}
+
 static inline void code_welcome(struct ddio_coder *c, struct ddio_msg_welcome *x)
 {
 	uint32_t i;
@@ -92,14 +119,38 @@ static inline void code_welcome(struct ddio_coder *c, struct ddio_msg_welcome *x
 		x->identified = coder_ok(c) && c->r.left;
 	if (x->identified)
 		code_disk_ids(c, &x->ids);
+	if (c->reading)
+		x->told_ends = coder_ok(c) && x->identified && c->r.left;
+	if (x->told_ends)
+		code_all_ends(c, x);
 }
 CODEC_OWNING(welcome, ddio_msg_welcome, ddio_welcome_free)
+
+void ddio_ends_add(struct ddio_ends *ends, uint64_t boot)
+{
+	if (ends->n < DDIO_ENDS)
+		ends->n++;
+	memmove(ends->boot + 1, ends->boot, (ends->n - 1) * sizeof(*ends->boot));
+	ends->boot[0] = boot;
+}
+
+bool ddio_ends_has(const struct ddio_ends *ends, uint64_t boot)
+{
+	uint32_t i;
+
+	for (i = 0; i < ends->n; i++)
+		if (ends->boot[i] == boot)
+			return true;
+	return false;
+}
 
 void ddio_welcome_free(struct ddio_msg_welcome *w)
 {
 	free(w->disks);
 	w->disks = NULL;
 	w->ndisks = 0;
+	free(w->ends);
+	w->ends = NULL;
 	ddio_msg_disk_ids_free(&w->ids);
 }
 

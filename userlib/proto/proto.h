@@ -142,6 +142,21 @@ struct ddio_msg_tags {
 
 void ddio_msg_tags_free(struct ddio_msg_tags *x);
 
+/* So many incarnations of a node are remembered that ended in order. */
+#define DDIO_ENDS 16
+
+/**
+ * struct ddio_ends - incarnations of a node that ended in order: nothing is lost of what a disk, or the name space, was
+ *	given in them
+ * @known: they are recorded, and whatever is not among them did not end so, or is older than all of them
+ * @n, @boot: the last ones, the latest first
+ */
+struct ddio_ends {
+	bool known;
+	uint32_t n;
+	uint64_t boot[DDIO_ENDS];
+};
+
 struct ddio_msg_welcome {
 	uint32_t node;	    /* number of the node in the configuration */
 	uint32_t nreactors; /* reactors of the node; disk d of the node lives on one of them */
@@ -159,6 +174,9 @@ struct ddio_msg_welcome {
 	} * disks;		    /* allocated by ddio_get_welcome(): ddio_welcome_free() */
 	bool identified;	    /* @ids are there: only with DDIO_FEATURE_IDENTITY */
 	struct ddio_msg_disk_ids ids;
+	bool told_ends; /* the two that follow are there: only with DDIO_FEATURE_ENDS */
+	struct ddio_ends names_ends; /* of the name space */
+	struct ddio_ends *ends;	     /* of each of @ids; allocated as @disks is */
 	char name[DDIO_MAX_NAME + 1];
 };
 
@@ -754,6 +772,9 @@ struct ddio_msg_trace {
 #define DDIO_TRACE_PAGE 1024u /* @n at most */
 void ddio_trace_free(struct ddio_msg_trace *x);
 
+/* Adds an incarnation as the latest; the oldest one goes if there are too many. */
+void ddio_ends_add(struct ddio_ends *ends, uint64_t boot);
+bool ddio_ends_has(const struct ddio_ends *ends, uint64_t boot);
 void ddio_welcome_free(struct ddio_msg_welcome *w);
 void ddio_ns_listing_free(struct ddio_msg_ns_listing *l);
 

@@ -57,6 +57,7 @@ struct cp_params {
 	bool deep;			/* groups have binomial trees, however small they are */
 	bool lasts;			/* the disks keep their data when their node ends */
 	const char *engine;		/* of the disks, else mem */
+	bool sync;			/* nodes flush */
 	const char *cluster;		/* lines of the cluster's section */
 	const struct ddio_vouch *vouch; /* knows users */
 	session_same_fn same;
@@ -107,8 +108,8 @@ static inline void cp_conf(struct cp_world *w)
 	for (i = 0; i < w->p.nodes; i++)
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\n"
-			      "sync_io = no\nbuffers = 2\n",
-			      i, 7400 + i, w->top, i);
+			      "sync_io = %s\nbuffers = 2\n",
+			      i, 7400 + i, w->top, i, w->p.sync ? "yes" : "no");
 	for (i = 0; i < w->p.disks; i++) {
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[disk d%u]\nnode = io%u\nengine = %s\nsize = %s\n%s%s%s", i,

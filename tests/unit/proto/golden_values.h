@@ -149,6 +149,17 @@ static const struct ddio_msg_welcome welcome_identified = {
 	.ids = { .n = 1, .names = N64(7), .ids = (struct ddio_disk_id *)disk_id_list },
 	.name = "node",
 };
+static struct ddio_ends ends_list[] = { { .known = true, .n = 2, .boot = { N64(1), N64(2) } } };
+static const struct ddio_msg_welcome welcome_ends = {
+	.node = N32(1),
+	.nreactors = N32(2),
+	.boot = N64(4),
+	.identified = true,
+	.ids = { .n = 1, .names = N64(7), .ids = (struct ddio_disk_id *)disk_id_list },
+	.told_ends = true,
+	.ends = ends_list,
+	.name = "node",
+};
 static const struct ddio_msg_refuse refuse = { .status = N32(1), .text = "not you" };
 
 /*

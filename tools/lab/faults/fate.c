@@ -189,7 +189,6 @@ static void fate_iop(struct faults *f, enum faults_kind kind)
 		   : kind == FAULTS_KILL ? "is killed"
 					 : "is stopped");
 	if (kind == FAULTS_STOP) {
-		f->stops++;
 		faults_iop_stop(f, iop);
 		if (f->records_bad[iop])
 			iop_lost(f, iop);

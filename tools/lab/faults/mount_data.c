@@ -67,7 +67,6 @@ void mount_file_new(struct mounter *m, uint64_t ino, struct ddio_fs_file *open, 
 	file->open = open;
 	file->serial = ++m->serial;
 	file->losses = losses;
-	file->stops = m->cp->f->stops;
 }
 
 static bool file_shaky(const struct mounter *m, const struct mount_file *file)
@@ -211,11 +210,8 @@ static void synced_check(struct mounter *m, struct mount_file *file, bool said)
 void mount_file_sync(struct mounter *m, struct mount_file *file)
 {
 	uint32_t before = mount_losses(m->cp->f);
-	/*
-	 * Whose connection broke cannot know that an I/O processor was stopped in order.  Silence
-	 * alone loses nothing, since nobody else changes the file.
-	 */
-	bool may = file_shaky(m, file) || file->stops != m->cp->f->stops;
+	/* Silence alone loses nothing, since nobody else changes the file. */
+	bool may = file_shaky(m, file);
 	int err = mount_sync(m, file->open);
 
 	if (before != mount_losses(m->cp->f)) {
@@ -223,7 +219,6 @@ void mount_file_sync(struct mounter *m, struct mount_file *file)
 		file->unsure = true;
 		return;
 	}
-	file->stops = m->cp->f->stops;
 	if (err && (!may || err != -EIO) && m->losses == m->cp->f->ns_losses)
 		mount_violated(m, "cp%u: fsync of file %u: %s, and nothing was lost", m->cp->rank,
 			       file->serial, strerror(-err));

@@ -42,14 +42,13 @@ struct mount_op {
  * struct mount_file - a file and what must be in it
  * @n: words that were written; @hard: of these, so many are durable
  * @losses: of I/O processors, when the model was last certain; see mount_losses()
- * @stops: of I/O processors, when it was last synced
  * @unsure: a loss came in the midst of an append
  * @anew: opened after a loss, which was perhaps told to an earlier opening
  */
 struct mount_file {
 	uint64_t ino;
 	struct ddio_fs_file *open;
-	uint32_t serial, n, hard, losses, stops;
+	uint32_t serial, n, hard, losses;
 	bool unsure, anew;
 	uint64_t word[MOUNT_WORDS];
 };

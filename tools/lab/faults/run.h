@@ -371,7 +371,6 @@ struct mounts;
  * struct faults - one run
  * @now: the world's time, for messages; NULL before there is a world
  * @losses: how often each disk may have lost what was not flushed
- * @stops: how often an I/O processor was stopped in order
  * @forgot: a flush has failed on some disk
  * @cp_faults: how often members of a group may have lost each other
  */
@@ -393,7 +392,7 @@ struct faults {
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];
 	uint32_t written[FAULTS_DISKS],
 		ns_written; /* the round in which an orderly stop wrote all */
-	uint32_t ns_losses, ns_losses_before, stops;
+	uint32_t ns_losses, ns_losses_before;
 	bool shaky[FAULTS_DISKS], records_bad[FAULTS_IOPS];
 	struct faults_scene scene;
 	uint32_t power_lose; /* see faults_fate_power_in() */

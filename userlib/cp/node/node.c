@@ -139,6 +139,25 @@ static int learn_disks(struct cluster_node *node, const struct ddio_msg_welcome 
 	return 0;
 }
 
+/*
+ * What is recorded counts, and no longer what this process has heard: a disk, or the name space, may have been put back from a
+ * backup since.
+ */
+static void learn_ends(struct cluster_node *node, const struct ddio_msg_welcome *w)
+{
+	struct ddio_session *s = node->session;
+	uint32_t i, disk;
+
+	if (node->index == s->conf->ns_node && w->names_ends.known)
+		s->names_ended = w->names_ends;
+	for (i = 0; i < w->ids.n; i++) {
+		disk = w->ids.ids[i].disk;
+		if (w->ends[i].known && disk < s->conf->ndisks && s->disks[disk] &&
+		    s->conf->disks[disk].node == node->index)
+			s->disks[disk]->ended = w->ends[i];
+	}
+}
+
 int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error *error)
 {
 	struct cluster_node *node = lane->node;
@@ -160,22 +179,9 @@ int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error
 	err = learn_disks(node, w);
 	if (err)
 		error_set(error, err, "node %s (%s): out of memory", LANE_NAMES(lane));
+	else if (w->told_ends)
+		learn_ends(node, w);
 	return err;
-}
-
-static void ended_note(struct ended *ended, uint64_t boot)
-{
-	ended->boot[ended->n++ % ENDED_KEPT] = boot;
-}
-
-static bool ended_has(const struct ended *ended, uint64_t boot)
-{
-	uint32_t i;
-
-	for (i = 0; i < ENDED_KEPT; i++)
-		if (boot && ended->boot[i] == boot)
-			return true;
-	return false;
 }
 
 /* Which disks the reactor has is known only of the node's current incarnation. */
@@ -189,20 +195,20 @@ void lane_ended(struct lane *lane)
 		disk = s->disks[i];
 		if (disk && disk->known && s->conf->disks[i].node == lane->node->index &&
 		    disk->reactor == lane->reactor)
-			ended_note(&disk->ended, lane->boot);
+			ddio_ends_add(&disk->ended, lane->boot);
 	}
 	if (!lane->reactor && lane->node->index == s->conf->ns_node)
-		ended_note(&s->names_ended, lane->boot);
+		ddio_ends_add(&s->names_ended, lane->boot);
 }
 
 bool disk_kept(const struct ddio_session *s, uint32_t disk, uint64_t boot)
 {
-	return ended_has(&disk_look(s, disk)->ended, boot);
+	return ddio_ends_has(&disk_look(s, disk)->ended, boot);
 }
 
 bool names_kept(const struct ddio_session *s, uint64_t boot)
 {
-	return ended_has(&s->names_ended, boot);
+	return ddio_ends_has(&s->names_ended, boot);
 }
 
 static uint64_t still_due(uint64_t earlier, uint64_t later, bool kept)

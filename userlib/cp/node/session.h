@@ -38,18 +38,11 @@ typedef int (*session_vouch_fn)(const struct ddio_session *session, const void *
 typedef bool (*session_same_fn)(const struct ddio_session *session, const char *cred,
 				const void *data, size_t len);
 
-/* The last incarnations of a node that ended in order; @n have in all. */
-#define ENDED_KEPT 4
-struct ended {
-	uint64_t boot[ENDED_KEPT];
-	uint32_t n;
-};
-
 /**
  * struct cluster_disk - what the nodes' WELCOMEs said of a disk
  * @replace: it is to be accepted as it is, see struct ddio_disk_id
  * @known: its node has told us about it
- * @ended: of its node; what the disk was given in them is durable
+ * @ended: incarnations of its node: what the disk was given in them is durable
  */
 struct cluster_disk {
 	bool replace, known;
@@ -57,7 +50,7 @@ struct cluster_disk {
 	uint64_t size;
 	uint64_t peak;
 	uint64_t scale_ppm;
-	struct ended ended;
+	struct ddio_ends ended;
 };
 
 /**
@@ -74,7 +67,7 @@ struct cluster_disk {
  * @files: every open file
  * @holder: see hold.h; NULL until the first lock
  * @names: life of the name space, 0 if it is not known; @replace_names: accept it as it is
- * @names_ended: of the name server's node; what the name space was given in them is durable
+ * @names_ended: incarnations of the name server's node: what the name space was given in them is durable
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @job: its name, "": none
  * @vouch: NULL: nobody vouches for this process; @same_user: for others, with the same user
@@ -105,7 +98,7 @@ struct ddio_session {
 	struct holder *holder;
 	uint64_t names;
 	bool replace_names;
-	struct ended names_ended;
+	struct ddio_ends names_ended;
 	uint64_t id, connects;
 	char job[DDIO_MAX_JOB + 1];
 	session_vouch_fn vouch;

@@ -8,9 +8,13 @@
 #include "iop/ns/priv.h"
 #include "proto/cursor.h"
 
-/* Kinds of keys: a disk by its number, a life by its ordinal number, the present life, what is kept of others. */
-enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n', KEY_KEPT = 'k' };
+/*
+ * Kinds of keys: a disk by its number, a life by its ordinal number, the present life, what is kept of others,
+ * incarnations of the daemon that ended in order.
+ */
+enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n', KEY_KEPT = 'k', KEY_ENDS = 'e' };
 enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 8, DISK_LEN = 36, KEPT_LEN = 24 };
+enum { ENDS_LEN = 8 * DDIO_ENDS };
 
 #define RANDOM_BITS DDIO_LIFE_RANDOM
 /* Numbers of inodes that are passed over when the name space is accepted as it is: younger files had some. */
@@ -182,11 +186,52 @@ static int kept_put(struct ns *ns, uint64_t ended)
 	return kv_put(ns->kv, NS_DISKS, key, sizeof(key), value, sizeof(value));
 }
 
-void ns_ending(struct ns *ns)
+/* The latest first, zeros behind the last.  One that is missing or damaged says that none ended so. */
+static void ends_load(struct ns *ns)
 {
+	uint8_t raw[ENDS_LEN];
+	struct ddio_rd r = ddio_rd_begin(raw, sizeof(raw));
+	struct ddio_ends *ends = &ns->ends;
+
+	memset(ends, 0, sizeof(*ends));
+	/* As above: without flushes the record says nothing. */
+	ends->known = ns->sync;
+	if (!ends->known || get_bytes(ns, KEY_ENDS, 0, raw, sizeof(raw)))
+		return;
+	while (ends->n < DDIO_ENDS && (ends->boot[ends->n] = ddio_rd_u64(&r)))
+		ends->n++;
+}
+
+/* Within a change. */
+static int ends_put(struct ns *ns, uint64_t boot)
+{
+	uint8_t key[KEY_LEN], raw[ENDS_LEN], value[ENDS_LEN + NS_BYTES_EXTRA];
+	struct ddio_wr w = ddio_wr_begin(raw, sizeof(raw));
+	struct ddio_ends ends = ns->ends;
+	uint32_t i;
+
+	if (!ends.known)
+		return 0;
+	ddio_ends_add(&ends, boot);
+	for (i = 0; i < DDIO_ENDS; i++)
+		ddio_wr_u64(&w, i < ends.n ? ends.boot[i] : 0);
+	make_key(key, KEY_ENDS, 0);
+	ns_bytes_put(value, key, sizeof(key), raw, sizeof(raw));
+	return kv_put(ns->kv, NS_DISKS, key, sizeof(key), value, sizeof(value));
+}
+
+int ns_ending(struct ns *ns, uint64_t boot)
+{
+	int ret;
+
 	ns_begin(ns);
-	/* If it fails, the next start takes this life for one that was cut off. */
-	ns_end(ns, kept_put(ns, ns->life));
+	ret = kept_put(ns, ns->life);
+	return ns_end(ns, ret ? ret : ends_put(ns, boot));
+}
+
+const struct ddio_ends *ns_ends(const struct ns *ns)
+{
+	return &ns->ends;
 }
 
 uint64_t ns_kept(const struct ns *ns)
@@ -202,6 +247,7 @@ int ns_life_next(struct ns *ns)
 	if (ret && ret != -ENOENT)
 		return ret;
 	ddio_env_random(ns->env, &random, sizeof(random));
+	ends_load(ns);
 	ns->life = ((last >> RANDOM_BITS) + 1) << RANDOM_BITS | random >> (64 - RANDOM_BITS);
 	return kept_next(ns, last);
 }

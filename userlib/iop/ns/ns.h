@@ -80,8 +80,13 @@ uint64_t ns_life(const struct ns *ns);
 
 /* disks.c: returns the first life since which nothing that was answered is lost. */
 uint64_t ns_kept(const struct ns *ns);
-/* The node is stopped in order: nothing follows but the last commit. */
-void ns_ending(struct ns *ns);
+/*
+ * Incarnation @boot of the node is stopped in order, and all that was answered is durable: notes it for the last commit.  If it is
+ * not recorded, the next start takes this life for one that was cut off.  Returns 0 or -errno.
+ */
+int ns_ending(struct ns *ns, uint64_t boot);
+/* Returns the incarnations that had ended so when the name space was opened. */
+const struct ddio_ends *ns_ends(const struct ns *ns);
 
 /* What came of a meeting with a disk. */
 enum ns_meeting {

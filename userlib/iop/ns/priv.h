@@ -34,6 +34,7 @@ enum {
  * @next: number of the next inode; numbers below @limit are durably reserved, below @reserving soon
  * @passed: numbers have been passed over, see ns_meet()
  * @life: see struct ddio_disk_id; @machine: digest of the machine's run, 0: not known; @kept: see ns_kept()
+ * @ends: see ns_ends()
  * @began: changes from here on are of this start
  * @count: inodes; @counting: how many the current change adds
  * @opens: struct open_inode: those that mounts have open
@@ -60,6 +61,7 @@ struct ns {
 	uint64_t next, limit, reserving;
 	bool passed;
 	uint64_t life, machine, kept, began;
+	struct ddio_ends ends;
 	uint64_t count;
 	int64_t counting;
 	struct commit reserve;

@@ -50,7 +50,7 @@ static void welcome_disk(struct ddio_welcome_disk *to, const struct server_where
 	to->scale_ppm = (uint64_t)(where->info.time_scale * 1e6 + 0.5);
 }
 
-/* Reactor 0 tells which disks they are, and whose name space it is. */
+/* Reactor 0 tells which disks they are, whose name space it is, and which incarnations of the node ended in order. */
 static int welcome_ids(const struct reactor *reactor, struct ddio_msg_welcome *w)
 {
 	const struct ddio_iop *iop = reactor->iop;
@@ -61,10 +61,16 @@ static int welcome_ids(const struct reactor *reactor, struct ddio_msg_welcome *w
 		return 0;
 	w->ids.names = iop->ns ? ns_life(iop->ns) : 0;
 	w->ids.ids = calloc(w->ndisks + 1, sizeof(*w->ids.ids));
-	if (!w->ids.ids)
+	w->ends = calloc(w->ndisks + 1, sizeof(*w->ends));
+	if (!w->ids.ids || !w->ends)
 		return -ENOMEM;
-	for (i = 0; i < w->ndisks; i++)
+	w->told_ends = true;
+	if (iop->ns)
+		w->names_ends = *ns_ends(iop->ns);
+	for (i = 0; i < w->ndisks; i++) {
+		w->ends[i] = server_of(iop)->where[w->disks[i].disk].ends;
 		w->ids.ids[w->ids.n++] = *iop_disk_id(iop, w->disks[i].disk);
+	}
 	return 0;
 }
 

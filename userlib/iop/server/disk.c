@@ -39,6 +39,14 @@ static int disk_open(struct iop_disk *disk, char *err, size_t err_len)
 	return ret;
 }
 
+static void disk_identify(const struct iop_disk *disk)
+{
+	struct server_where *where = &server_of(disk->reactor->iop)->where[disk->number];
+
+	store_identity(disk->store, &where->id);
+	where->ends = *store_ends(disk->store);
+}
+
 static int disk_store_open(struct iop_disk *disk, char *err, size_t err_len)
 {
 	const struct ddio_iop *iop = disk->reactor->iop;
@@ -63,7 +71,7 @@ static int disk_store_open(struct iop_disk *disk, char *err, size_t err_len)
 	opts.dir = dir;
 	ret = store_open(disk->reactor->env, disk->disk, &opts, &disk->store, err, err_len);
 	if (!ret)
-		store_identity(disk->store, iop_disk_id(iop, disk->number));
+		disk_identify(disk);
 	return ret;
 }
 

@@ -96,13 +96,15 @@ enum server_stop_stage {
 };
 
 /**
- * struct server_stop_part - a disk's last flush and commit
+ * struct server_stop_part - a disk's last flush and commits: of what is left, and of that the node ended in order
+ * @lost: something could not be written
  */
 struct server_stop_part {
 	struct server_reactor *sr;
 	struct iop_disk *disk;
 	struct cache_flush flush;
 	struct commit commit;
+	bool lost;
 };
 
 /**
@@ -147,12 +149,14 @@ struct server_reactor {
  * @reactor: its owner, or -1 if it is another node's; @index: there
  * @info: settled before the loops run
  * @id: reactor 0's
+ * @ends: see store_ends(); settled as @info is
  */
 struct server_where {
 	int32_t reactor;
 	uint32_t index;
 	struct ddio_disk_info info;
 	struct ddio_disk_id id;
+	struct ddio_ends ends;
 };
 
 #define SERVER_MACHINE_LEN 64

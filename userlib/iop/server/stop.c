@@ -25,16 +25,35 @@ static bool stop_late(const struct server_reactor *sr)
 /*
  * The last write back
  */
-static void stop_committed(struct commit *commit, int err)
+static void stop_disk_end(struct server_stop_part *part, int err)
 {
-	struct server_stop_part *part = commit->arg;
-
 	if (err)
 		ddio_env_log(part->sr->reactor->env, DDIO_LOG_ERR,
 			     "disk %s: cannot record its last changes: %s", part->disk->name,
 			     strerror(-err));
-	part->sr->lost |= err;
+	part->lost |= err;
+	part->sr->lost |= part->lost;
 	part->sr->writes--;
+}
+
+static void stop_recorded(struct commit *commit, int err)
+{
+	stop_disk_end(commit->arg, err);
+}
+
+/* That all is durable is recorded when it is, and with nothing else. */
+static void stop_committed(struct commit *commit, int err)
+{
+	struct server_stop_part *part = commit->arg;
+
+	if (!err && !part->lost)
+		err = store_end_note(part->disk->store, part->sr->server->iop.boot);
+	if (err || part->lost) {
+		stop_disk_end(part, err);
+		return;
+	}
+	part->commit.done = stop_recorded;
+	store_commit(part->disk->store, &part->commit);
 }
 
 static void stop_flushed(struct cache_flush *flush, int status)
@@ -45,14 +64,14 @@ static void stop_flushed(struct cache_flush *flush, int status)
 		ddio_env_log(part->sr->reactor->env, DDIO_LOG_ERR,
 			     "disk %s: cannot write back, data is lost: %s", part->disk->name,
 			     strerror(-status));
-	part->sr->lost |= status;
+	part->lost = status;
 	part->commit.done = stop_committed;
 	part->commit.arg = part;
 	store_settle(part->disk->store, true);
 	store_commit(part->disk->store, &part->commit);
 }
 
-static void stop_names_committed(struct commit *commit, int err)
+static void stop_names_end(struct commit *commit, int err)
 {
 	struct server_reactor *sr = commit->arg;
 
@@ -61,6 +80,20 @@ static void stop_names_committed(struct commit *commit, int err)
 			     "name space: cannot record its last changes: %s", strerror(-err));
 	sr->lost |= err;
 	sr->writes--;
+}
+
+static void stop_names_committed(struct commit *commit, int err)
+{
+	struct server_reactor *sr = commit->arg;
+	struct ddio_iop *iop = &sr->server->iop;
+
+	if (!err)
+		err = ns_ending(iop->ns, iop->boot);
+	commit->done = stop_names_end;
+	if (err)
+		stop_names_end(commit, err);
+	else
+		ns_commit(iop->ns, commit);
 }
 
 static void stop_write(struct server_reactor *sr)
@@ -84,7 +117,6 @@ static void stop_write(struct server_reactor *sr)
 	sr->ns_commit.done = stop_names_committed;
 	sr->ns_commit.arg = sr;
 	sr->writes++;
-	ns_ending(reactor->iop->ns);
 	ns_commit(reactor->iop->ns, &sr->ns_commit);
 }
 

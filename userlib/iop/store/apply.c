@@ -93,6 +93,8 @@ static int apply(struct store *store, MDB_txn *txn, const struct store_change *c
 		return store_apply_share(store, txn, change);
 	case CHANGE_REPLACE:
 		return store_apply_replace(store, txn, change);
+	case CHANGE_END:
+		return store_apply_end(store, txn, change);
 	}
 	return -EINVAL;
 }

@@ -219,3 +219,58 @@ int store_scrub_note(struct store *store, const struct rec_scrub *rec)
 	batch_change(&store->open, &change);
 	return 0;
 }
+
+/*
+ * The ends: incarnations of the daemon that ended in order, with nothing lost of what the disk was given in them.  A client that
+ * was cut off when one ended learns of it from the next one.  Where commits do not reach stable storage, or the disk
+ * forgets its data, nothing is recorded: the record could be there, and what it stands for not.
+ */
+
+/* One that is missing or damaged says that none ended so. */
+void store_load_ends(struct store *store, bool sync)
+{
+	struct lmdb *db = &store->db;
+	MDB_val k = lmdb_val(STORE_ENDS_KEY, strlen(STORE_ENDS_KEY)), v;
+	struct ddio_ends ends;
+
+	memset(&store->ends, 0, sizeof(store->ends));
+	if (!sync || store->label.flags & LABEL_FORGETS)
+		return;
+	if (lmdb_read_begin(db))
+		return;
+	if (!mdb_get(db->read, db->dbi[STORE_META], &k, &v) &&
+	    !rec_ends_get(v.mv_data, v.mv_size, &ends))
+		store->ends = ends;
+	store->ends.known = true;
+	lmdb_read_end(db);
+}
+
+/* Those that were there when the store was opened do not change: a commit that is repeated writes the same. */
+int store_apply_end(struct store *store, MDB_txn *txn, const struct store_change *change)
+{
+	MDB_val k = lmdb_val(STORE_ENDS_KEY, strlen(STORE_ENDS_KEY)), v;
+	struct ddio_ends ends = store->ends;
+	uint8_t buf[REC_ENDS_LEN];
+
+	ddio_ends_add(&ends, change->id);
+	rec_ends_put(buf, &ends);
+	v = lmdb_val(buf, sizeof(buf));
+	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
+}
+
+const struct ddio_ends *store_ends(const struct store *store)
+{
+	return &store->ends;
+}
+
+int store_end_note(struct store *store, uint64_t boot)
+{
+	const struct store_change change = { .kind = CHANGE_END, .id = boot };
+
+	if (!store->ends.known)
+		return 0;
+	if (batch_reserve(&store->open, 1, 0))
+		return -ENOMEM;
+	batch_change(&store->open, &change);
+	return 0;
+}

@@ -37,7 +37,8 @@ enum {
  * OBJECT: make the object's record; EXTENT: add blocks; MARK: recorded blocks have been written, or
  * read as zeros again; CUT: drop blocks; REMOVE: drop the object; LIFE: the name space knows the disk;
  * SCRUB: store.scrub; PENDING: an epoch has blocks of the file; MOVE: blocks of the epoch become the file's;
- * PENDED: it has none any more; SHARE: the object gets blocks at a place that others have, too; REPLACE: blocks have new places
+ * PENDED: it has none any more; SHARE: the object gets blocks at a place that others have, too; REPLACE: blocks have new places;
+ * END: the incarnation of the daemon with number id ends in order
  */
 struct store_change {
 	enum {
@@ -53,6 +54,7 @@ struct store_change {
 		CHANGE_PENDED,
 		CHANGE_SHARE,
 		CHANGE_REPLACE,
+		CHANGE_END,
 	} kind;
 	uint32_t bs;	/* bytes of the object's blocks */
 	bool unwritten; /* EXTENT, MARK */
@@ -123,6 +125,7 @@ struct object {
  * @epochs: struct store_epoch: what is pending; @shadow: the last number of an object of one
  * @sums: checksums of the blocks
  * @scrub: how far the disk has been looked through; @scrub_sealed: as it is being recorded
+ * @ends: see store_ends()
  * @lost: why a change could not be noted; the next commit fails with it
  */
 struct store {
@@ -149,6 +152,7 @@ struct store {
 	struct store_batch open, sealed;
 	struct sums sums;
 	struct rec_scrub scrub, scrub_sealed;
+	struct ddio_ends ends;
 	uint64_t seq, sealed_seq, done_seq;
 	int lost, sealed_lost;
 	struct committer committer;
@@ -202,6 +206,10 @@ int store_apply_life(struct store *store, MDB_txn *txn, const struct store_chang
 /* life.c: the record of how far the disk has been looked through: reads it, and writes it.  MDB_*. */
 void store_load_scrub(struct store *store);
 int store_apply_scrub(struct store *store, MDB_txn *txn);
+
+/* life.c: reads the record of orderly ends; @sync: commits reach stable storage.  Writes it: MDB_*. */
+void store_load_ends(struct store *store, bool sync);
+int store_apply_end(struct store *store, MDB_txn *txn, const struct store_change *change);
 
 /* list.c: counts the objects into store->objects. */
 int store_count(struct store *store);

@@ -144,6 +144,41 @@ int rec_scrub_get(const void *value, size_t len, struct rec_scrub *rec)
 	return value_end(&c);
 }
 
+/* Behind the last one there are zeros. */
+static void code_ends(struct ddio_coder *c, struct ddio_ends *x)
+{
+	uint64_t boot;
+	uint32_t i;
+
+	for (i = 0; i < DDIO_ENDS; i++) {
+		boot = i < x->n ? x->boot[i] : 0;
+		code_u64(c, &boot);
+		if (!c->reading || !boot)
+			continue;
+		code_check(c, x->n == i, -EUCLEAN);
+		x->boot[i] = boot;
+		x->n = i + 1;
+	}
+}
+
+void rec_ends_put(uint8_t value[REC_ENDS_LEN], const struct ddio_ends *rec)
+{
+	struct ddio_coder c = value_writing(value, REC_ENDS_LEN, REC_VERSION);
+
+	code_ends(&c, (struct ddio_ends *)rec);
+	value_close(&c, STORE_ENDS_KEY, strlen(STORE_ENDS_KEY));
+}
+
+int rec_ends_get(const void *value, size_t len, struct ddio_ends *rec)
+{
+	struct ddio_coder c =
+		value_reading(STORE_ENDS_KEY, strlen(STORE_ENDS_KEY), value, len, REC_VERSION);
+
+	memset(rec, 0, sizeof(*rec));
+	code_ends(&c, rec);
+	return value_end(&c);
+}
+
 static void code_object(struct ddio_coder *c, struct rec_object *x)
 {
 	code_u32(c, &x->block);

@@ -19,6 +19,7 @@
 #define REC_FREE_LEN 16
 #define REC_LIFE_LEN 44
 #define REC_SCRUB_LEN 76
+#define REC_ENDS_LEN 136
 #define REC_PENDING_KEY_LEN 16
 #define REC_PENDING_LEN 32
 #define REC_SHARED_LEN 24
@@ -133,6 +134,13 @@ int rec_life_get(const void *value, size_t len, struct rec_life *rec);
 void rec_scrub_put(uint8_t value[REC_SCRUB_LEN], const struct rec_scrub *rec);
 /* Returns 0 or -EUCLEAN. */
 int rec_scrub_get(const void *value, size_t len, struct rec_scrub *rec);
+
+/* Incarnations of the daemon, see struct ddio_ends; @known does not count. */
+#define STORE_ENDS_KEY "ends"
+struct ddio_ends;
+void rec_ends_put(uint8_t value[REC_ENDS_LEN], const struct ddio_ends *rec);
+/* Returns 0 or -EUCLEAN. */
+int rec_ends_get(const void *value, size_t len, struct ddio_ends *rec);
 
 /* The value goes with the key made of the same struct. */
 void rec_object_put(uint8_t value[REC_OBJECT_LEN], const struct rec_object *rec);

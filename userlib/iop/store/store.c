@@ -104,6 +104,7 @@ int store_open(struct ddio_env *env, struct ddio_disk *disk, const struct store_
 		goto free_space;
 	}
 	store_load_scrub(store);
+	store_load_ends(store, opts->sync);
 	committer_init(&store->committer, env, &store->db, disk, &store_committer_ops, store);
 	*result = store;
 	return 0;

@@ -70,6 +70,12 @@ void store_identity(const struct store *store, struct ddio_disk_id *id);
 /* Notes that the name space, in its life @names, knows the disk; @lost: see struct ddio_disk_id.  0 or -ENOMEM;
  * the next commit records it. */
 int store_known(struct store *store, uint64_t names, uint64_t lost);
+/* Returns the incarnations of the daemon that had ended in order when the store was opened: nothing is lost of what the disk was
+ * given in them. */
+const struct ddio_ends *store_ends(const struct store *store);
+/* Notes that incarnation @boot ends in order: all that the disk was given is durable, and nothing follows but a commit, which
+ * records it.  0 or -ENOMEM. */
+int store_end_note(struct store *store, uint64_t boot);
 /* What to say of a file, by its number, that may have lost its object. */
 #define STORE_LOST_TEXT                                                                               \
 	"file %llu may have had data on the disk that was here before: remove the file, and restore " \

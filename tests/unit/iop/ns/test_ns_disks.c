@@ -209,17 +209,39 @@ static void test_kept(void)
 	next_on(&t, "b", true);
 	next_on(&t, "b", true);
 	/* The last life was stopped in order: that one only. */
-	ns_ending(t.ns);
+	CU_ASSERT_EQUAL(ns_ending(t.ns, 11), 0);
 	next_on(&t, "c", true);
+	CU_ASSERT(ns_ends(t.ns)->known && ns_ends(t.ns)->n == 1);
 	next_on(&t, "d", false);
-	ns_ending(t.ns);
+	CU_ASSERT_EQUAL(ns_ending(t.ns, 12), 0);
 	next_on(&t, NULL, true);
+	/* What ended in order once has done so for ever. */
+	CU_ASSERT(ddio_ends_has(ns_ends(t.ns), 11) && ddio_ends_has(ns_ends(t.ns), 12));
 	/* Without flushes nobody knows. */
 	t.sync = false;
 	next_on(&t, "e", false);
-	ns_ending(t.ns);
+	CU_ASSERT(!ns_ends(t.ns)->known && !ns_ends(t.ns)->n);
+	CU_ASSERT_EQUAL(ns_ending(t.ns, 13), 0);
 	next_on(&t, "f", false);
 	next_on(&t, "f", true);
+	nst_end(&t);
+}
+
+static void test_last_ends(void)
+{
+	struct nst t;
+	uint64_t i;
+
+	nst_begin(&t);
+	t.sync = true;
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	for (i = 1; i <= DDIO_ENDS + 1; i++) {
+		CU_ASSERT(ns_ends(t.ns)->known && !ddio_ends_has(ns_ends(t.ns), i));
+		CU_ASSERT_EQUAL(ns_ending(t.ns, i), 0);
+		CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+		CU_ASSERT(ddio_ends_has(ns_ends(t.ns), i));
+	}
+	CU_ASSERT(!ddio_ends_has(ns_ends(t.ns), 1) && ddio_ends_has(ns_ends(t.ns), 2));
 	nst_end(&t);
 }
 
@@ -268,6 +290,7 @@ static const struct ut_case cases[] = {
 	{ "numbers stay passed over", test_numbers_stay_passed },
 	{ "names from before a replacement", test_names_before_a_replacement },
 	{ "what is kept of earlier lives", test_kept },
+	{ "the last ends", test_last_ends },
 	{ "what a damaged journal has kept", test_kept_of_a_damaged_journal },
 	{ "what records of the past have kept", test_kept_of_the_past },
 	{ NULL, NULL },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The server when clients misbehave or vanish, disks fail, and the node is stopped or cannot start. */
 #include <errno.h>
+#include "iop/server/priv.h"
 #include "tests/unit/iop/server/server_world.h"
 
 static uint8_t big[4u << 20];
@@ -289,6 +290,40 @@ static void a_late_message_is_refused(void)
 	sw_free(sw);
 }
 
+/* Which incarnations have ended in order, as a client is told of the disk. */
+static const struct ddio_ends *sw_ends(const struct sw *sw, uint32_t disk)
+{
+	return &server_of(sw->iop)->where[disk].ends;
+}
+
+/* A write, or a flush, that fails at the very end: neither the node nor the next one says that it ended in order. */
+static void a_failed_end_is_not_recorded(void)
+{
+	static const uint8_t ops[] = { DDIO_DISK_WRITE, DDIO_DISK_FLUSH };
+	struct sw *sw = sw_new(NULL);
+	struct sc *c;
+	uint64_t boot;
+	size_t i;
+
+	memset(big, 3, sizeof(big));
+	for (i = 0; i < 2; i++) {
+		boot = sw->iop->boot;
+		c = sc_new(sw, sw_reactor(sw, 0));
+		CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 1000), DDIO_ST_OK);
+		disk_inject(sw_disk(sw, 0), ops[i], 1000, -EIO);
+		sw_stop(sw);
+		CU_ASSERT_EQUAL(c->ended, 0);
+		sc_free(c);
+		CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+		CU_ASSERT(!ddio_ends_has(sw_ends(sw, 0), boot));
+		CU_ASSERT(ddio_ends_has(sw_ends(sw, 1), boot));
+	}
+	boot = sw->iop->boot;
+	sw_restart(sw);
+	CU_ASSERT(ddio_ends_has(sw_ends(sw, 0), boot));
+	sw_free(sw);
+}
+
 /*
  * The background's flush fails when nobody waits for it.  Whoever syncs later must hear of it, however often,
  * and whatever the disk says then.
@@ -298,6 +333,7 @@ static void a_failed_flush_stops_the_disk(void)
 	struct sw *sw = sw_new(NULL);
 	struct sc *c = sc_new(sw, sw_reactor(sw, 0)), *other;
 	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 0), none = sc_obj(2, 0, 0, 0);
+	uint64_t boot = sw->iop->boot;
 	int i;
 
 	memset(big, 3, sizeof(big));
@@ -329,6 +365,10 @@ static void a_failed_flush_stops_the_disk(void)
 	CU_ASSERT_EQUAL(c->ended, 0);
 	sc_free(c);
 	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+	/* The next one does not say so either, but of the other disks. */
+	CU_ASSERT(!ddio_ends_has(sw_ends(sw, 0), boot));
+	CU_ASSERT(ddio_ends_has(sw_ends(sw, 1), boot));
+	CU_ASSERT(ddio_ends_has(ns_ends(sw->iop->ns), boot));
 	c = sc_new(sw, sw_reactor(sw, 0));
 	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, big, 8192), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_sync(c, 1), DDIO_ST_OK);
@@ -558,6 +598,7 @@ static const struct ut_case disks[] = {
 	{ "the unknown is told", the_unknown_is_told },
 	{ "another disk", another_disk_is_said },
 	{ "a late message", a_late_message_is_refused },
+	{ "a failed end", a_failed_end_is_not_recorded },
 	{ "a failed flush", a_failed_flush_stops_the_disk },
 	{ "full", a_full_disk_is_told_to_the_writer },
 	{ NULL, NULL },

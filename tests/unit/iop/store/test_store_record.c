@@ -301,6 +301,23 @@ static void test_scrub(void)
 	free(want);
 }
 
+static void test_ends(void)
+{
+	static const struct ddio_ends ends = { .n = 2, .boot = { 0x0102030405060708, 5 } };
+	uint8_t buf[REC_ENDS_LEN];
+	struct ddio_ends got;
+
+	rec_ends_put(buf, &ends);
+	CU_ASSERT_EQUAL(buf[0], 1);
+	CU_ASSERT_EQUAL(buf[4], 8);
+	CU_ASSERT_EQUAL(buf[12], 5);
+	CU_ASSERT_EQUAL(rec_ends_get(buf, sizeof(buf), &got), 0);
+	CU_ASSERT_EQUAL(memcmp(&got, &ends, sizeof(got)), 0);
+	CU_ASSERT_EQUAL(rec_ends_get(buf, sizeof(buf) - 1, &got), -EUCLEAN);
+	buf[4] ^= 1;
+	CU_ASSERT_EQUAL(rec_ends_get(buf, sizeof(buf), &got), -EUCLEAN);
+}
+
 /* A text that fills its field is cut off before its last byte, which is 0. */
 static void test_label_cut(void)
 {
@@ -348,6 +365,7 @@ static const struct ut_case cases[] = {
 	{ "label", test_label },
 	{ "a life", test_life },
 	{ "a scrub", test_scrub },
+	{ "orderly ends", test_ends },
 	{ "label: a text that is too long", test_label_cut },
 	{ "what is refused", test_refused },
 	{ NULL, NULL },
