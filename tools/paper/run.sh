@@ -90,7 +90,7 @@ queues() {
 		{
 			awk -f $here/relative.awk "$out/$name/tocs.csv" | tail -n 5
 			echo
-			awk -f $here/statements.awk "$out/$name/tocs.csv"
+			awk -f $here/say.awk -f $here/statements.awk "$out/$name/tocs.csv"
 		} >"$out/$name.txt"
 		tail -n 1 "$out/$name.txt" | sed "s/^/$name: /"
 	done
@@ -132,13 +132,13 @@ vary() {
 	shift
 	: >"$out/$name.csv"
 	for set in "$@"; do
-		# shellcheck disable=SC2086
+		# shellcheck disable=SC2086,SC2317
 		$system --patterns ra,rn,rb,rc --records 8192 --methods $methods ${set#*:} |
 			awk -v v="${set%%:*}" -v first=$first '/^#/ { if (first) print; next }
 				/^layout/ { if (first) print "value," $0; next } { print v "," $0 }' >>"$out/$name.csv"
 		first=0
 	done
-	gnuplot -e "csv='$out/$name.csv'; base='$out/$name'; what='$name'" $here/lines.gp
+	[ $# -eq 1 ] || gnuplot -e "csv='$out/$name.csv'; base='$out/$name'; what='$name'" $here/lines.gp
 	awk -f $here/varied.awk "$out/$name.csv" >"$out/$name.txt"
 	echo "$name: $out/$name.txt"
 }
@@ -165,6 +165,8 @@ sensitivity() {
 	vary disks-random "${settings[@]}"
 	each '10M 100M 1000M' '--size % --patterns rn,rb,rc --methods tc,dds'
 	vary size "${settings[@]}"
+	each '10M 1000M' '--size % --patterns rbb,wbb --methods tc,dds'
+	vary chunks "${settings[@]}"
 	each '10M 100M' '--size % --layouts random-blocks'
 	vary size-random "${settings[@]}"
 	each '8 16 32 64 128 256 512 1024 2048 4096 8192' \
@@ -265,13 +267,57 @@ tried() {
 	echo "tried: $out/tried.txt"
 }
 
+# Four other places where ours and a paper's figures differ, and what of it changes them: a line for each way.
+others() {
+	local way
+	ways() { # TEXT COMMAND...
+		local text=$1
+		shift
+		printf '\n%s\n' "$text"
+		"$@" '' as\ in\ the\ tables
+		"$@" --phases
+		"$@" '--jitter 50'
+		"$@" '--cost cache=40000'
+		"$@" '--cost cache=5000'
+		"$@" '--cost receive=200000'
+		"$@" '--cost send=200000'
+		"$@" '--cost switch=2000'
+		"$@" '--network ideal'
+	}
+	pick() { awk -F, -v c="$1" '/^layout/ { for (i = 1; i <= NF; i++) col[$i] = i } !/^[#l]/ { printf " %s %s %s:", $2, $3, $4; n = split(c, k, " ")
+		for (i = 1; i <= n; i++) printf " %.2f", $col[k[i]] / (k[i] ~ /left/ ? 1000 : 1) }'; }
+	# shellcheck disable=SC2086,SC2317
+	try_wn() { printf '%-28s%s\n' "${2:-$1}" "$(tr94 -m dd -r 8192 -p wn,wb $1 | pick mbps)"; }
+	# shellcheck disable=SC2086,SC2317
+	try_rb() { printf '%-28s%s%s\n' "${2:-$1}" "$(tr94 -m tc -r 8192 -p rb $1 | pick mbps)" "$(tr94 -m tc -r 8192 -p rb --size 100M $1 | pick mbps)"; }
+	# shellcheck disable=SC2086,SC2317
+	try_left() { printf '%-28s%s%s\n' "${2:-$1}" "$(tr94 --cpu-left -m tc,dd -r 8192 -p ra $1 | pick 'iop_left iop_left_barriers')" \
+		"$(tr94 --cpu-left -m tc -r 8 -p wnb $1 | pick 'iop_left iop_left_barriers')"; }
+	# shellcheck disable=SC2086,SC2317
+	try_disks() { printf '%-28s%s\n' "${2:-$1}" "$(tocs97 -i 1 --shared-bus -d 32 -m tc,dds -r 8192 -p ra,rb $1 | pick mbps)"; }
+	{
+		sim -p rn -r 8192 -m dds | sed -n '1s/^# //p'
+		ways 'TR94-226, Table 4: wn by DD, 31.4 MB/s, and wb, 34.8' try_wn
+		ways "TR94-226, Figure 10: TC's rb with 10 MB, and with 100, where it is much faster" try_rb
+		for way in '--outstanding 4' '--cache 1M'; do try_rb "$way"; done
+		printf '%-28s%s%s\n' 'read ahead along' "$(era --outstanding 1 --fcfs --cache 256K -m tc -r 8192 -p rb | pick mbps)" \
+			"$(era --outstanding 1 --fcfs --cache 256K -m tc -r 8192 -p rb --size 100M | pick mbps)"
+		printf '%-28s%s%s\n' 'CSCAN' "$(era --outstanding 1 --late-ahead --cache 256K -m tc -r 8192 -p rb | pick mbps)" \
+			"$(era --outstanding 1 --late-ahead --cache 256K -m tc -r 8192 -p rb --size 100M | pick mbps)"
+		ways 'Kotz and Cai, Figure 3: per cent left, without and with barriers; 80 to 97 with barriers' try_left
+		ways 'TOCS, Figure 11: ra and rb with 32 disks on one IOP, which SPFS has difficulty with' try_disks
+		for way in --fcfs '--cache 256K' '--outstanding 1' '--cost disk=50000'; do try_disks "$way"; done
+	} >"$out/others.txt"
+	echo "others: $out/others.txt"
+}
+
 # What the papers only suggest, with and without it.
 fixes() {
 	local o=$out/fixes.csv
 	fix() { # NAME OPTIONS-WITHOUT OPTIONS-WITH OPTIONS...
 		local name=$1 without=$2 with=$3
 		shift 3
-		# shellcheck disable=SC2086
+		# shellcheck disable=SC2086,SC2317
 		join -t, <(sim "$@" $without | cells) <(sim "$@" $with | cells) | sed "s/^/$name,/" >>"$o"
 	}
 	cells() { awk -F, '!/^[#l]/ { print $1 "/" $2 "/" $3 "/" $4 "," $6 }' | sort; }
@@ -331,17 +377,24 @@ shares() {
 	sed 's/^/shares: /' "$out/shares.txt"
 }
 
-# What the text of TOCS says, looked up in the figures.
+# What the texts of the papers say, looked up in the figures.
 statements() {
-	local f have=()
-	for f in tocs cps iops disks size records; do
+	local f have=() reports=()
+	for f in tocs cps iops disks size chunks records fixes; do
 		[ -s "$out/$f.csv" ] && have+=("$out/$f.csv")
 	done
-	awk -f $here/statements.awk "${have[@]}" >"$out/statements.txt"
-	tail -n 1 "$out/statements.txt" | sed 's/^/statements: /'
+	for f in table3 table4 fig6 fig7 fig8 fig9 fig10 lu; do
+		[ -s "$out/$f.csv" ] && reports+=("$out/$f.csv")
+	done
+	{
+		awk -f $here/say.awk -f $here/statements.awk "${have[@]}"
+		echo
+		awk -f $here/say.awk -f $here/statements_reports.awk "${reports[@]}"
+	} >"$out/statements.txt"
+	sed -n 's/^.*: [0-9]* of [0-9]* statements hold/statements: &/p' "$out/statements.txt"
 }
 
-all='tables tocs queues sensitivity figures94 sweeps statements lu alone ionode tried fixes scale shares'
+all='tables tocs queues sensitivity figures94 sweeps lu alone ionode tried others fixes statements scale shares'
 # shellcheck disable=SC2048
 for what in ${*:-$all}; do
 	case " $all " in
