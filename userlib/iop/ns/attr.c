@@ -8,10 +8,26 @@
 /* Of FS_WROTE: they say by which right something was written, not what. */
 #define LEASE_FLAGS (DDIO_FS_WROTE_LEASED | DDIO_FS_WROTE_RETURN)
 
+/* What the writer has told last is remembered: it may not have been answered. */
+static void writer_past(struct inode *inode)
+{
+	uint32_t i = 0;
+
+	while (i < INODE_PAST - 1 && inode->past[i].writer != inode->writer)
+		i++;
+	memmove(inode->past + 1, inode->past, i * sizeof(*inode->past));
+	inode->past[0] = (struct inode_told){ .writer = inode->writer, .told = inode->told };
+	inode->told = 0;
+}
+
 /* @mount, or (NULL) somebody who is none, changes the data. */
 static void writer_set(struct inode *inode, const struct ns_mount *mount)
 {
-	inode->writer = S_ISREG(inode->mode) && mount ? ns_mount_number(mount) : 0;
+	uint64_t writer = S_ISREG(inode->mode) && mount ? ns_mount_number(mount) : 0;
+
+	if (inode->told && writer != inode->writer)
+		writer_past(inode);
+	inode->writer = writer;
 }
 
 int ns_claim(struct ns *ns, const struct ns_mount *mount, struct inode *inode)
@@ -57,10 +73,43 @@ void ns_tell_note(struct ns_mount *mount, const struct ddio_msg_fs_wrote *x)
 		mount->tells[mount->ntells++ % NS_TELLS] = tell_of(x);
 }
 
-bool ns_tell_again(const struct ns_mount *mount, const struct ddio_msg_fs_wrote *x)
+/* Never 0.  It is in records. */
+static uint64_t tell_digest(const struct ddio_msg_fs_wrote *x)
+{
+	const struct ns_told t = tell_of(x);
+	const uint64_t v[] = { t.ino,  t.end, t.lease, t.since, (uint64_t)t.sec, (uint64_t)t.nsec,
+			       t.flags };
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	size_t i;
+
+	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		h = (h ^ v[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 32;
+	}
+	return h ? h : 1;
+}
+
+/* Over restarts the inode remembers what each of the last writers has told last: a mount tells of an inode one after the other. */
+static bool told_before(const struct inode *inode, uint64_t mount, uint64_t digest)
+{
+	uint32_t i;
+
+	if (inode->writer == mount && inode->told == digest)
+		return true;
+	for (i = 0; i < INODE_PAST; i++)
+		if (inode->past[i].writer == mount && inode->past[i].told == digest)
+			return true;
+	return false;
+}
+
+bool ns_tell_again(const struct ns_mount *mount, const struct inode *inode,
+		   const struct ddio_msg_fs_wrote *x)
 {
 	const struct ns_told tell = tell_of(x);
 	uint64_t i;
+
+	if (told_before(inode, ns_mount_number(mount), tell_digest(x)))
+		return true;
 
 	for (i = 0; i < NS_TELLS && i < mount->ntells; i++)
 		if (!memcmp(&mount->tells[i], &tell, sizeof(tell)))
@@ -194,6 +243,8 @@ static int grow(struct ns *ns, const struct ns_mount *mount, const struct ddio_m
 		kill_suid(inode);
 	ns_touch(ns, inode, true);
 	writer_set(inode, mount);
+	if (x->flags & DDIO_FS_WROTE_LEASED && mount)
+		inode->told = tell_digest(x);
 	if (x->flags & DDIO_FS_WROTE_LEASED && x->flags & DDIO_FS_WROTE_TIMES) {
 		inode->mtime = x->mtime;
 		inode->ctime = later(&ctime, &x->mtime);

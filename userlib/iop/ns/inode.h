@@ -17,6 +17,9 @@ struct stripe {
 	uint32_t *disks;
 };
 
+/* Of so many earlier writers it is recorded what they have told. */
+#define INODE_PAST 3
+
 /**
  * struct inode - an inode in memory; inode_free()
  * @alloc: bytes on disks, known when @change was @alloc_change.  0 is not believed of a file that may have data: who
@@ -26,6 +29,8 @@ struct stripe {
  * @epoch: the last one that was committed, if not every disk is known to have settled it; else 0
  * @writer: of a regular file: the mount that has made it, changed its data, size or time of modification last, or got its
  *	lease since, see ns_still_holds(); 0: somebody else has, or it is not known
+ * @told: digest of what @writer has told last by a lease, see ns_tell_again(), or 0
+ * @past: what earlier writers had told last, the latest first; behind the last one zeros
  */
 struct inode {
 	uint64_t ino;
@@ -34,7 +39,10 @@ struct inode {
 	uint64_t rdev, size, alloc, alloc_change, change;
 	struct timespec atime, mtime, ctime, btime;
 	struct stripe stripe;
-	uint64_t parent, entries, cookie, epoch, writer;
+	uint64_t parent, entries, cookie, epoch, writer, told;
+	struct inode_told {
+		uint64_t writer, told;
+	} past[INODE_PAST];
 	char *target;
 };
 #define INODE_DATA 0x1u /* it has, or may have, objects */

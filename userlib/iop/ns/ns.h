@@ -138,10 +138,11 @@ int ns_claim(struct ns *ns, const struct ns_mount *mount, struct inode *inode);
  */
 bool ns_still_holds(const struct ns *ns, const struct ns_mount *mount, const struct inode *inode,
 		    const struct ddio_msg_fs_wrote *x);
-/* What @mount says by a lease was taken: it is remembered for a while, but not over a restart. */
+/* What @mount says by a lease was taken: it is remembered for a while; the last of each inode, over a restart, too. */
 void ns_tell_note(struct ns_mount *mount, const struct ddio_msg_fs_wrote *x);
 /* Returns true if the mount has said the same before, and it was taken: the answer was lost. */
-bool ns_tell_again(const struct ns_mount *mount, const struct ddio_msg_fs_wrote *x);
+bool ns_tell_again(const struct ns_mount *mount, const struct inode *inode,
+		   const struct ddio_msg_fs_wrote *x);
 /* As ns_wrote(), and in the same change: the file has what was written under the epoch. */
 int ns_commit_epoch(struct ns *ns, const struct ddio_msg_fs_wrote *x, uint64_t epoch,
 		    struct inode *inode);

@@ -155,10 +155,40 @@ static void code_writer(struct ddio_coder *c, struct inode *in)
 	code_check(c, in->writer && S_ISREG(in->mode), -EUCLEAN);
 }
 
+static void code_told(struct ddio_coder *c, struct inode *in)
+{
+	uint32_t n = 0, i;
+
+	while (!c->reading && n < INODE_PAST && in->past[n].told)
+		n++;
+	code_u64(c, &in->epoch);
+	code_u64(c, &in->writer);
+	code_u64(c, &in->told);
+	code_u32(c, &n);
+	code_check(c, S_ISREG(in->mode) && n <= INODE_PAST && (n || in->told), -EUCLEAN);
+	code_check(c, in->writer || !in->told, -EUCLEAN);
+	for (i = 0; i < n && coder_ok(c); i++) {
+		code_u64(c, &in->past[i].writer);
+		code_u64(c, &in->past[i].told);
+		code_check(c, in->past[i].writer && in->past[i].told, -EUCLEAN);
+	}
+}
+
+static uint32_t inode_version(const struct inode *in)
+{
+	if (in->told || in->past[0].told)
+		return NS_VERSION_TOLD;
+	if (in->writer)
+		return NS_VERSION_WRITER;
+	return in->epoch ? NS_VERSION_EPOCH : NS_VERSION;
+}
+
 /* What the record has behind that of release 0.1.0. */
 static void code_inode_tail(struct ddio_coder *c, struct inode *in, uint32_t version)
 {
-	if (version == NS_VERSION_WRITER)
+	if (version == NS_VERSION_TOLD)
+		code_told(c, in);
+	else if (version == NS_VERSION_WRITER)
 		code_writer(c, in);
 	else if (version == NS_VERSION_EPOCH)
 		code_epoch(c, in);
@@ -200,9 +230,7 @@ static void code_meta(struct ddio_coder *c, struct ns_meta *x)
  */
 CODER_FLAT ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *in)
 {
-	uint32_t version = in->writer  ? NS_VERSION_WRITER
-			   : in->epoch ? NS_VERSION_EPOCH
-				       : NS_VERSION;
+	uint32_t version = inode_version(in);
 	struct ddio_coder c = value_writing(buf, cap, version);
 	uint8_t key[NS_KEY_LEN];
 
@@ -222,7 +250,7 @@ CODER_FLAT int ns_inode_get(uint64_t ino, const void *value, size_t len, struct 
 
 	memset(in, 0, sizeof(*in));
 	ns_key(key, ino);
-	if (version != NS_VERSION_WRITER && version != NS_VERSION_EPOCH)
+	if (version < NS_VERSION_EPOCH || version > NS_VERSION_TOLD)
 		version = NS_VERSION;
 	c = value_reading(key, sizeof(key), value, len, version);
 	code_check(&c, ino, -EUCLEAN);

@@ -14,6 +14,7 @@
 #define NS_VERSION 2
 #define NS_VERSION_EPOCH 3  /* of an inode with an epoch */
 #define NS_VERSION_WRITER 4 /* of one with a writer */
+#define NS_VERSION_TOLD 5   /* of one by whose lease something was told */
 #define NS_FIRST 16	    /* number of the first inode that is made */
 #define NS_COOKIE 3	    /* of a directory's first entry: "." and ".." have 1 and 2 */
 #define NS_KEY_LEN 8

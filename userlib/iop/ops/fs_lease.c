@@ -497,7 +497,7 @@ int fs_lease_wrote(const struct server_request *req, const struct ddio_msg_fs_wr
 	err = ns_inode(fs_ns(req), x->ino, &inode);
 	if (!err && (x->end || x->flags & DDIO_FS_WROTE_TIMES) &&
 	    !ns_still_holds(fs_ns(req), fs_mount(req), &inode, x))
-		err = ns_tell_again(fs_mount(req), x) ? -EALREADY : -ECANCELED;
+		err = ns_tell_again(fs_mount(req), &inode, x) ? -EALREADY : -ECANCELED;
 	inode_free(&inode);
 	return err;
 }

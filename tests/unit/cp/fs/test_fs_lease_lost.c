@@ -361,6 +361,62 @@ static void answer_lost_and_changed(void)
 	lease_finish(&p);
 }
 
+static void names_anew(struct lessees *p)
+{
+	struct fs_node dead = p->w.names_node;
+	uint32_t k;
+
+	for (k = 0; k < FS_NODE_REACTORS; k++)
+		ddio_sim_orphan(dead.env[k]);
+	fs_node_stop(&dead);
+	ddio_sim_run_for(p->w.dw, 30 * FS_SEC);
+	ddio_iop_free(dead.iop);
+	fs_node_begin(&p->w, &p->w.names_node);
+}
+
+/* The same, and the name server dies before the first mount can tell it again: @first: before the other has set the time. */
+static void answer_lost_over_a_restart(bool first)
+{
+	struct fsc_result other;
+	struct lessees p;
+	uint32_t k;
+
+	lease_begin_as(&p, 16, DDIO_FS_HARD, O_APPEND);
+	put(&p);
+	other_begin(&p, first ? OTHER_LOOKS : OTHER_DATES, &other);
+	ddio_sim_run_for(p.w.dw, 3 * FS_MS / 2);
+	answers_take(&p, 20 * FS_SEC);
+	ddio_sim_run_for(p.w.dw, 2 * FS_MS);
+	CU_ASSERT_EQUAL(leases_now(&p), 0);
+	for (k = 0; k < FS_REACTORS; k++)
+		ddio_sim_cut(p.w.mount[0].env[k]);
+	answers_take(&p, 0);
+	ddio_sim_run_for(p.w.dw, 40 * FS_SEC);
+	CU_ASSERT(other.calls);
+	names_anew(&p);
+	if (first) {
+		ddio_sim_run_for(p.w.dw, 20 * FS_SEC);
+		other_begin(&p, OTHER_DATES, &other);
+		ddio_sim_run_for(p.w.dw, 40 * FS_SEC);
+		CU_ASSERT(other.calls && !other.err);
+		names_anew(&p);
+	}
+	for (k = 0; k < FS_REACTORS; k++)
+		ddio_sim_rejoin(p.w.mount[0].env[k]);
+	ddio_sim_run_for(p.w.dw, 60 * FS_SEC);
+	FS_OK(p.m, ddio_fs_sync, p.a);
+	FS_OK(p.n, ddio_fs_getattr, p.n->fs, p.ino);
+	CU_ASSERT_EQUAL(p.n->r.attr.size, p.at);
+	CU_ASSERT_EQUAL(p.n->r.attr.mtime.tv_sec, 1);
+	lease_finish(&p);
+}
+
+static void answers_are_lost_over_a_restart(void)
+{
+	answer_lost_over_a_restart(false);
+	answer_lost_over_a_restart(true);
+}
+
 static void answers_are_lost(void)
 {
 	answer_lost(false, 10 * FS_MS);
@@ -408,6 +464,7 @@ static const struct ut_case cases[] = {
 	{ "stopped at any moment", stopped_at_any_moment },
 	{ "changed by the holder", changed_by_the_holder },
 	{ "answers are lost", answers_are_lost },
+	{ "answers are lost over a restart", answers_are_lost_over_a_restart },
 	{ "dies while it writes", dies_while_it_writes },
 	{ 0 },
 };

@@ -428,6 +428,7 @@ static void test_stripes(void)
 static void test_tells(void)
 {
 	static const uint8_t ids[2][DDIO_GROUP_ID_LEN] = { { 1 }, { 2 } };
+	static const struct inode none;
 	struct ddio_msg_fs_wrote x = { .ino = 20,
 				       .flags = DDIO_FS_WROTE_LEASED | DDIO_FS_WROTE_TIMES,
 				       .lease = 7,
@@ -441,7 +442,7 @@ static void test_tells(void)
 	nst_begin(&t);
 	for (i = 0; i < 2; i++)
 		CU_ASSERT_EQUAL_FATAL(ns_mount_attach(t.ns, ids[i], &m[i], &known), 0);
-	CU_ASSERT(!ns_tell_again(m[0], &x));
+	CU_ASSERT(!ns_tell_again(m[0], &none, &x));
 	ns_tell_note(NULL, &x);
 	for (i = 0; i < NS_TELLS + 2; i++) {
 		x.end = 100 + (uint64_t)i;
@@ -449,26 +450,72 @@ static void test_tells(void)
 	}
 	for (i = 0; i < NS_TELLS + 2; i++) {
 		x.end = 100 + (uint64_t)i;
-		CU_ASSERT_EQUAL(ns_tell_again(m[0], &x), i >= 2);
-		CU_ASSERT(!ns_tell_again(m[1], &x));
+		CU_ASSERT_EQUAL(ns_tell_again(m[0], &none, &x), i >= 2);
+		CU_ASSERT(!ns_tell_again(m[1], &none, &x));
 	}
 	y = x;
 	y.mtime.tv_nsec++;
-	CU_ASSERT(!ns_tell_again(m[0], &y));
+	CU_ASSERT(!ns_tell_again(m[0], &none, &y));
 	y = x;
 	y.lease++;
-	CU_ASSERT(!ns_tell_again(m[0], &y));
+	CU_ASSERT(!ns_tell_again(m[0], &none, &y));
 	/* Without a lease it is not asked for. */
 	x.flags = DDIO_FS_WROTE_TIMES;
 	ns_tell_note(m[1], &x);
-	CU_ASSERT(!ns_tell_again(m[1], &x));
+	CU_ASSERT(!ns_tell_again(m[1], &none, &x));
 	for (i = 0; i < 2; i++)
 		CU_ASSERT_EQUAL(nst_mount_end(&t, m[i]), 0);
 	nst_end(&t);
 }
 
+/* Of each inode what the last few writers have told last is known over a restart, too. */
+static void test_tells_restarted(void)
+{
+	enum { MOUNTS = INODE_PAST + 2 };
+	struct ddio_msg_fs_wrote x[MOUNTS], first, last;
+	uint8_t id[DDIO_GROUP_ID_LEN] = { 0 };
+	struct ns_mount *m[MOUNTS];
+	struct inode inode;
+	struct nst t;
+	bool known;
+	int i;
+
+	nst_begin(&t);
+	first.ino = nst_make(&t, NST_ROOT, "f", S_IFREG | 0644);
+	for (i = 0; i < MOUNTS; i++) {
+		id[0] = (uint8_t)(i + 1);
+		CU_ASSERT_EQUAL_FATAL(ns_mount_attach(t.ns, id, &m[i], &known), 0);
+		x[i] = (struct ddio_msg_fs_wrote){ .ino = first.ino,
+						   .flags = DDIO_FS_WROTE_LEASED |
+							    DDIO_FS_WROTE_TIMES,
+						   .end = 100 + (uint64_t)i,
+						   .mtime = { i, 5 } };
+	}
+	first = x[MOUNTS - 1];
+	first.end = 1;
+	for (i = -1; i < MOUNTS; i++) {
+		last = i < 0 ? first : x[i];
+		CU_ASSERT_EQUAL(ns_wrote(t.ns, m[i < 0 ? MOUNTS - 1 : i], &last, &inode), 0);
+		inode_free(&inode);
+	}
+	for (i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL_FATAL(ns_inode(t.ns, first.ino, &inode), 0);
+		id[0] = 1;
+		for (int k = 0; k < MOUNTS; k++, id[0]++) {
+			CU_ASSERT_EQUAL_FATAL(ns_mount_attach(t.ns, id, &m[k], &known), 0);
+			CU_ASSERT_EQUAL(ns_tell_again(m[k], &inode, &x[k]), k > 0);
+			CU_ASSERT(!ns_tell_again(m[k], &inode, &x[(k + 1) % MOUNTS]));
+		}
+		CU_ASSERT(!ns_tell_again(m[MOUNTS - 1], &inode, &first));
+		inode_free(&inode);
+		CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	}
+	nst_end(&t);
+}
+
 static const struct ut_case cases[] = {
 	{ "told again", test_tells },
+	{ "told again after a restart", test_tells_restarted },
 	{ "attributes", test_setattr },
 	{ "sizes and space", test_sizes },
 	{ "files without holes", test_whole },

@@ -48,6 +48,17 @@ static const struct {
 	    .epoch = 0xf1f2f3f4f5f6f7f8, .writer = 0xe1e2e3e4e5e6e7e8 },
 	  "04000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
 	  "f8f7f6f5f4f3f2f1 e8e7e6e5e4e3e2e1 bdc72464" },
+	{ "file of which something was told",
+	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
+	    .writer = 0xe1e2e3e4e5e6e7e8, .told = 0x0102030405060708 },
+	  "05000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+	  "0000000000000000 e8e7e6e5e4e3e2e1 0807060504030201 00000000 ef5372f3" },
+	{ "file that has had two writers",
+	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
+	    .epoch = 0xf1f2f3f4f5f6f7f8, .past = { { 1, 2 }, { 3, 4 } } },
+	  "05000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+	  "f8f7f6f5f4f3f2f1 0000000000000000 0000000000000000 02000000 "
+	  "0100000000000000 0200000000000000 0300000000000000 0400000000000000 510305f8" },
 	{ "directory",
 	  { INODE(0041777), .stripe = { 0, 0, 0, 0, NULL }, .parent = 0xb1b2b3b4b5b6b7b8,
 	    .entries = 0xc1c2c3c4c5c6c7c8, .cookie = 0xd1d2d3d4d5d6d7d8 },
