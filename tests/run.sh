@@ -54,6 +54,7 @@ all_tests() {
 	done
 	echo "vm/dkms|tests/vm/dkms.sh"
 	echo "vm/systemd|tests/vm/systemd.sh"
+	echo "vm/packages|tests/vm/packages.sh"
 	echo "vm/figures|tests/vm/timing.sh 6.1 figures"
 	echo "vm/timing|tests/vm/timing.sh 6.1 timing"
 	for t in tests/tree/*.sh tests/tree/*.pl; do

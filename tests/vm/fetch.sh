@@ -300,7 +300,7 @@ fetch_dkms() {
 # An image of a Debian 12 with systemd and the libraries that ddio needs, for a machine to boot into.
 fetch_systemd() {
 	local dir=$cache/systemd tmp
-	local packages=systemd-sysv,udev,kmod,fuse3,libfuse3-3,libaio1,liblmdb0,libinih1,libssl3
+	local packages=systemd-sysv,udev,kmod,iproute2,fuse3,libfuse3-3,libaio1,liblmdb0,libinih1,libssl3
 	[ "$(cat "$dir/packages" 2>/dev/null)" = "$packages" ] && return
 	[ "$(id -u)" = 0 ] || skip "a root with systemd needs root (debootstrap, chroot)"
 	need debootstrap debootstrap mke2fs e2fsprogs

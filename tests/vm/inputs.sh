@@ -25,6 +25,7 @@ vm/dkms) paths="kmod include tools/dkms-deb.sh tests/vm tests/patience.sh tests/
 vm/system) paths=$system kernels=6.12 ;;
 vm/figures) paths=$system kernels=6.1 ;;
 vm/systemd) paths="$system Documentation/man" kernels=6.1 ;;
+vm/packages) paths="$system Documentation/man tools/debian tools/debs.sh" kernels=6.1 ;;
 *) exit 0 ;;
 esac
 
