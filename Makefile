@@ -146,7 +146,8 @@ install: all
 	install -m 644 tools/monitoring/* $(DESTDIR)$(PREFIX)/share/ddio/
 	for m in Documentation/man/*.[1-8]; do \
 		s=$${m##*.}; install -d $(DESTDIR)$(PREFIX)/share/man/man$$s; \
-		install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; done
+		if [ -h $$m ]; then cp -P $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; \
+		else install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; fi; done
 	ln -sf ddiofs.8 $(DESTDIR)$(PREFIX)/share/man/man8/mount.ddio.8
 	ln -sf ddiofs.8 $(DESTDIR)$(PREFIX)/share/man/man8/mount.fuse.ddio.8
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions

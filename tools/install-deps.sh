@@ -17,7 +17,7 @@ check="$check qemu-system-x86 busybox-static kmod xz-utils lz4 debootstrap debia
 check="$check mpich libmpich-dev openmpi-bin libopenmpi-dev gfortran libhdf5-mpich-dev libhdf5-openmpi-dev
 	libpnetcdf-dev libnetcdf-mpi-dev python3-mpi4py python3-h5py-mpi"
 # The metrics and probes; the Python package and its example.
-check="$check rpm lintian bpftrace python3-prometheus-client python3-numpy python3-matplotlib python3-setuptools python3-wheel mypy"
+check="$check rpm rpmlint lintian bpftrace python3-prometheus-client python3-numpy python3-matplotlib python3-setuptools python3-wheel mypy"
 
 want=$build
 [ "${1:-build}" = all ] && want="$build $check"

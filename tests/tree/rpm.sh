@@ -26,12 +26,25 @@ try() {
 same_version() { [ "$(sed -n 's/^Version: *//p' tools/rpm/ddio.spec)" = "$version" ]; }
 try same_version
 build() {
-	rpmbuild -bb --build-in-place --nodeps --define "_topdir $tmp/top" --define '_libdir /usr/lib64' tools/rpm/ddio.spec
+	# Two of Debian's scripts are for bash, and its sh is another.
+	rpmbuild -bb --build-in-place --nodeps --define "_topdir $tmp/top" --define '_libdir /usr/lib64' \
+		--define '__brp_compress /bin/bash /usr/lib/rpm/brp-compress' \
+		--define '__brp_strip /bin/bash /usr/lib/rpm/brp-strip /usr/bin/strip' tools/rpm/ddio.spec
 }
 try build
 mapfile -t rpms < <(find "$tmp/top/RPMS" -name '*.rpm')
 seven() { [ ${#rpms[@]} = 7 ]; }
 try seven
+# What it is not asked is in the file, with the reason.
+rpmlint_is_content() {
+	rpmlint -c tools/rpm/rpmlint.toml --strict tools/rpm/ddio.spec "${rpms[@]}"
+}
+if command -v rpmlint >/dev/null 2>&1; then
+	try rpmlint_is_content
+else
+	skipped=$((skipped + 1))
+	echo "SKIP: no rpmlint here"
+fi
 # All that "make install" installs, and nothing twice.
 listed() {
 	rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "${rpms[@]}" 2>/dev/null |
