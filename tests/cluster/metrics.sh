@@ -127,10 +127,11 @@ if prometheus; then
 	p=$!
 	check "Prometheus has read the node" scraped
 	check "... and no alert cannot be computed" eval '! asked "http://127.0.0.1:$at/api/v1/rules" | grep -q "\"health\":\"err\""'
+	check "... and it computes each panel of the dashboard" $scrape panels $at $dashboard
 	kill $p
 	wait $p
 else
-	skipped=$((skipped + 3))
+	skipped=$((skipped + 4))
 	echo "skipped: Prometheus cannot be fetched here"
 fi
 # The connection above is still open.

@@ -5,15 +5,19 @@
 parse FILE|-          OpenMetrics, by prometheus_client's parser; prints "N families, N samples"
 known FILE METRIC...  each of the metrics is a family of FILE (for rules and dashboards)
 get PORT PATH         prints the status line
+panels PORT FILE      a dashboard of Grafana is whole, and Prometheus at the port can compute each of its expressions
 crowd PORT N          N connections that say nothing; then somebody asks, and gets an answer
 slow PORT             a request byte by byte is ended; meanwhile others get answers
 stopped PORT          64 clients that do not read; then somebody asks, and gets an answer
 long PORT             a request without an end is refused, one that was cut off harms nobody
 """
+import json
 import re
 import socket
 import sys
 import time
+import urllib.parse
+import urllib.request
 
 
 def connect(port):
@@ -48,6 +52,49 @@ def known(name, *files):
             asked |= set(re.findall(r"\bddio_[a-z_]+", f.read()))
     print(*sorted(asked - have))
     return bool(asked) and asked <= have
+
+
+def computed(port, expr):
+    """What Grafana puts in the place of variables is put there; the answer may be empty, but no error."""
+    for name, value in {"__rate_interval": "1m", "__interval": "1m", "__range": "1h"}.items():
+        expr = expr.replace("$" + name, value)
+    expr = re.sub(r"\$\{?\w+\}?", ".+", expr)
+    url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": expr})
+    try:
+        with urllib.request.urlopen(url, timeout=20) as answer:
+            return json.load(answer)["status"] == "success"
+    except OSError as e:
+        print(f"{expr}: {e}")
+        return False
+
+
+def whole(board):
+    """What Grafana's import wants, and what would not be seen: panels one upon the other, variables that nobody defines."""
+    panels = board["panels"]
+    cells = [(x, y) for g in (p["gridPos"] for p in panels)
+             for x in range(g["x"], g["x"] + g["w"]) for y in range(g["y"], g["y"] + g["h"])]
+    defined = {v["name"] for v in board["templating"]["list"]}
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(panels))) - {"__rate_interval", "__interval", "__range"}
+    checks = {
+        "title, uid, version of the schema": board["title"] and board["uid"] and board["schemaVersion"] >= 30,
+        "numbers of panels": len({p["id"] for p in panels}) == len(panels),
+        "places of panels": len(set(cells)) == len(cells) and all(0 <= x < 24 for x, _ in cells),
+        "titles and kinds": all(p["title"] and p["type"] in ("stat", "timeseries") for p in panels),
+        "sources of data": all(p["datasource"] == {"type": "prometheus", "uid": "${datasource}"} for p in panels),
+        "names of queries": all(len({t["refId"] for t in p["targets"]}) == len(p["targets"]) > 0 for p in panels),
+        f"variables: {used - defined}": used <= defined,
+    }
+    for what in (w for w, ok in checks.items() if not ok):
+        print(f"dashboard: {what}")
+    return all(checks.values())
+
+
+def panels(port, file):
+    with open(file) as f:
+        board = json.load(f)
+    exprs = [t["expr"] for p in board["panels"] for t in p["targets"]]
+    print(len(exprs), "expressions")
+    return whole(board) and len(exprs) > 10 and all([computed(port, e) for e in exprs])
 
 
 def crowd(port, n):
@@ -99,5 +146,5 @@ def status_line(port, path):
     return True
 
 
-CASES = {"parse": parse, "known": known, "get": status_line, "crowd": crowd, "slow": slow, "stopped": stopped, "long": long}
+CASES = {"parse": parse, "known": known, "panels": panels, "get": status_line, "crowd": crowd, "slow": slow, "stopped": stopped, "long": long}
 sys.exit(0 if CASES[sys.argv[1]](*sys.argv[2:]) else 1)
