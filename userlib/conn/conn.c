@@ -189,6 +189,7 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 			o->offered &= ~DDIO_FEATURE_SUMS;
 		o->offered |= opts->memory && !opts->tls ? DDIO_FEATURE_MEMORY : 0;
 		o->offered |= opts->users ? DDIO_FEATURE_USERS : 0;
+		o->offered &= ~opts->without;
 		o->key = opts->key;
 		o->cluster = opts->cluster;
 	}

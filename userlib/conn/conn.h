@@ -117,6 +117,7 @@ struct ddio_conn_ops {
  *	have none in any case: its records are authenticated
  * @memory: between processes of one machine, messages may go through memory that they share; not with @tls
  * @users: connections have users: DDIO_FEATURE_USERS
+ * @without: features that are not offered, though this end knows them
  * @tls: of ddio_conn_tls_new(): the connection is closed to strangers; NULL: it is not.  It must outlive the connection.
  *
  * @key and @cluster must stay until the opening exchange is over or the connection is closed.
@@ -128,6 +129,7 @@ struct ddio_conn_opts {
 	bool unsummed, near_unsummed;
 	bool memory;
 	bool users;
+	uint64_t without;
 	struct ddio_tls *tls;
 };
 

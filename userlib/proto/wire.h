@@ -52,6 +52,8 @@
 #define DDIO_FEATURE_MEND 0x100000000ull /* OBJ_MEND, DISK_SPACE */
 #define DDIO_FEATURE_ENDS \
 	0x200000000ull /* WELCOME tells which incarnations of the node ended in order */
+#define DDIO_FEATURE_QUIET \
+	0x2000000000ull /* COLL_DONE of success goes to the one that asked, not to who knows its end by its bytes */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -61,7 +63,7 @@
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
 	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
 	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT | DDIO_FEATURE_MEND |      \
-	 DDIO_FEATURE_ENDS)
+	 DDIO_FEATURE_ENDS | DDIO_FEATURE_QUIET)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 

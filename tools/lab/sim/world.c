@@ -20,6 +20,7 @@
 
 #define SLICE_NS 100000000ull	   /* of virtual time between two ticks */
 #define STOP_NS 600000000000ull	   /* for the daemons to write back and end */
+#define PAPERS_IOPS 16		   /* most I/O processors of the papers' machines */
 #define LIMIT_NS 86400000000000ull /* of virtual time for one run */
 
 /**
@@ -340,6 +341,9 @@ static int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session)
 	/* The papers' machines pass a word on along a tree, however few processes they have. */
 	if (!err)
 		(*session)->groups->flat_most = 0;
+	/* And each of their I/O processors tells every process that it is done. */
+	if (!err && w->conf->nnodes <= PAPERS_IOPS)
+		(*session)->without = DDIO_FEATURE_QUIET;
 	return err;
 }
 

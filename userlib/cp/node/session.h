@@ -69,6 +69,7 @@ struct cluster_disk {
  * @names: life of the name space, 0 if it is not known; @replace_names: accept it as it is
  * @names_ended: incarnations of the name server's node: what the name space was given in them is durable
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
+ * @without: features that it does not offer
  * @job: its name, "": none
  * @vouch: NULL: nobody vouches for this process; @same_user: for others, with the same user
  * @grants: what its user may do with files; NULL until the name space has told of one
@@ -100,6 +101,7 @@ struct ddio_session {
 	bool replace_names;
 	struct ddio_ends names_ended;
 	uint64_t id, connects;
+	uint64_t without;
 	char job[DDIO_MAX_JOB + 1];
 	session_vouch_fn vouch;
 	session_same_fn same_user;

@@ -185,7 +185,11 @@ static int copy_all(struct lane *lane, struct ddio_op *op, const struct ddio_msg
 		return -EPROTO;
 	for (i = 0; i < msg->n && !err; i++)
 		err = copy_one(&dc, &msg->at[i]);
-	return err ? err : copied_send(&dc);
+	if (!err)
+		err = copied_send(&dc);
+	if (!err)
+		dd_check_end(op);
+	return err;
 }
 
 /*

@@ -176,6 +176,7 @@ static int dd_data(struct lane *lane, const void *payload, size_t len)
 	}
 	dd->moved += wire->len;
 	op->messages++;
+	dd_check_end(op);
 	return 0;
 }
 
@@ -269,6 +270,7 @@ static void want_serve(struct lane *lane, const struct dd_want *want)
 	if (!err) {
 		dd->moved += len;
 		op->messages++;
+		dd_check_end(op);
 		return;
 	}
 	error_set(&error, err, "write of %s: block %llu to node %s (%s): %s", op->file->rec.name,

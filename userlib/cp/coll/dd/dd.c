@@ -89,6 +89,7 @@ static void dd_run(struct ddio_op *op)
 		op_fail(op, &error);
 		return;
 	}
+	dd->due = op_due(op);
 	dd_reach_only(dd);
 	error_clear(&error);
 	/* Rank 0 did before it told the others. */

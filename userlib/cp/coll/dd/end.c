@@ -23,21 +23,34 @@ struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number)
 	return op && op->phase <= PHASE_MOVING ? op : NULL;
 }
 
+/* Nothing more is expected of the others; what fails there the members hear from those that asked. */
+static void quiet_done(struct dd *dd)
+{
+	uint32_t i;
+
+	for (i = 0; i < dd->nlanes; i++) {
+		if (!dd->lanes[i].quiet)
+			continue;
+		dd->lanes[i].done = true;
+		dd_lane_unbusy(&dd->lanes[i]);
+	}
+}
+
 static void dd_check_bytes(struct ddio_op *op)
 {
 	struct dd *dd = op->priv;
-	uint64_t due = op_due(op);
 	struct error error;
 
 	dd_join_end(dd);
-	if (dd->moved == due) {
+	if (dd->moved == dd->due) {
+		quiet_done(dd);
 		op_moved(op);
 		return;
 	}
 	error_status(&error, DDIO_ST_PROTOCOL,
 		     "%s of %s: the I/O processors are done, but %llu of %llu bytes were %s",
 		     op->writing ? "write" : "read", op->file->rec.name,
-		     (unsigned long long)dd->moved, (unsigned long long)due,
+		     (unsigned long long)dd->moved, (unsigned long long)dd->due,
 		     op->writing ? "asked for" : "delivered");
 	op_fail(op, &error);
 }
@@ -46,7 +59,9 @@ void dd_check_end(struct ddio_op *op)
 {
 	const struct dd *dd = op->priv;
 
-	if (op->phase == PHASE_MOVING && !dd->left && !dd->sends)
+	if (op->phase != PHASE_MOVING || dd->left || dd->sends)
+		return;
+	if (!dd->quiet || dd->moved >= dd->due)
 		dd_check_bytes(op);
 }
 
@@ -72,7 +87,9 @@ static void done_failed(struct ddio_op *op, struct lane *lane,
 
 static void done_mark(struct dd *dd, struct dd_lane *dl)
 {
-	if (!dl->done)
+	if (!dl->done && dl->quiet)
+		dd->quiet--;
+	else if (!dl->done)
 		dd->left -= dl->owner;
 	dl->done = true;
 	dd_lane_unbusy(dl);

@@ -17,6 +17,7 @@
  * @owner: it owns disks of the file, so it will say when it is done
  * @asked: its node has disks with something that anybody wants, so the node is asked; @own: if so, by this member; both
  *	known from the verdict on
+ * @quiet: it says nothing of a success: this member's bytes do
  * @busy: counted in lane->expecting
  * @done: nothing more is expected of it; @told: it has said how it ended
  * @unready: rank 0: its node has not said yet that it is ready; @ready: it has
@@ -24,7 +25,7 @@
  */
 struct dd_lane {
 	struct lane *lane;
-	bool owner, asked, own, busy, done, told, unready, ready, spread;
+	bool owner, asked, own, quiet, busy, done, told, unready, ready, spread;
 };
 
 /**
@@ -32,8 +33,8 @@ struct dd_lane {
  * @nasked: nodes that are asked, once that is known: @reached
  * @ask: places in the stripe at nodes that this member asks, a bit each
  * @need: those, and the places whose disks have something of the share
- * @left: reactors that are not done
- * @moved: bytes received, or handed out to be sent
+ * @left: reactors that are not done and will say so; @quiet: those that will not
+ * @moved: bytes received, or handed out to be sent; @due: so many are to be, known from the verdict on
  * @seen: blocks for which that is so
  * @sends: pieces of the user's memory that are being sent
  * @stopping: op->m->stop() was called
@@ -51,8 +52,8 @@ struct dd {
 	struct dd_lane *lanes;
 	uint32_t nlanes, nnodes, nasked;
 	uint8_t *ask, *need;
-	uint32_t left;
-	uint64_t moved, copied;
+	uint32_t left, quiet;
+	uint64_t moved, copied, due;
 	struct blockset seen;
 	uint32_t sends;
 	bool stopping, launched, may_scatter, reached;
@@ -169,7 +170,7 @@ void dd_copy_stop(struct ddio_op *op);
 struct ddio_op *dd_find(struct lane *lane, uint32_t handle, uint64_t number);
 /* Does so also if nothing more is to come for this process, whose part may be over long before others begin. */
 struct ddio_op *dd_find_told(struct lane *lane, uint32_t handle, uint64_t number);
-/* Ends the moving if all reactors are done and nothing is being sent. */
+/* Ends the moving if all reactors are done, or have moved all there is where they would not say so, and nothing is being sent. */
 void dd_check_end(struct ddio_op *op);
 
 /* near.c */

@@ -3,8 +3,8 @@
  * Which I/O processors a disk-directed transfer is for: those that have a block of the range from the first byte to the
  * last that anybody wants.  Every member computes the same from the verdict.
  *
- * Of each one member asks it, and is told by each of its reactors that it is done; the others are told where they have
- * something, and hear of the rest when the members agree on the end.  Few I/O processors are all asked by rank 0, before
+ * Of each one member asks it, and is told by each of its reactors that it is done; the others know when their bytes have
+ * moved, and hear of the rest when the members agree on the end.  Few I/O processors are all asked by rank 0, before
  * it tells the members; many are dealt out to the members, each of which asks its own when it has heard that all agree.
  * That takes every member's knowing what all want, so it is for arrays.
  */
@@ -124,6 +124,15 @@ uint64_t dd_mark_owners(const struct dd *dd, const uint8_t *places)
 	return mark;
 }
 
+/* Returns true if the reactor tells only the one that has asked it, another member, of a success. */
+static bool lane_quiet(const struct dd_lane *dl)
+{
+	const struct lane *lane = dl->lane;
+
+	return dl->owner && !dl->own && lane->state == LANE_READY &&
+	       ddio_conn_features(lane->conn) & DDIO_FEATURE_QUIET;
+}
+
 void dd_reach_only(struct dd *dd)
 {
 	uint64_t mark;
@@ -134,8 +143,14 @@ void dd_reach_only(struct dd *dd)
 	for (i = 0; i < dd->nlanes; i++) {
 		struct dd_lane *dl = &dd->lanes[i];
 
-		if (dl->done || (dl->asked && dl->lane->mark == mark))
+		if (dl->done || dl->quiet)
 			continue;
+		if (dl->asked && dl->lane->mark == mark) {
+			dl->quiet = lane_quiet(dl);
+			dd->quiet += dl->quiet;
+			dd->left -= dl->quiet;
+			continue;
+		}
 		dl->done = true;
 		dd_lane_unbusy(dl);
 		dd->left -= dl->owner;

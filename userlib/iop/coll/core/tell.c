@@ -37,15 +37,25 @@ void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *d
 	}
 }
 
-/*
- * A failure concerns everybody that is attached.  A success, where members attach by need, is for those that had
- * something here, who learn from it whether they have all of it, and for the one that asked, who tells the others.
- */
-static bool concerns(const struct coll *coll, uint32_t rank)
+/* Returns true if the member knows by its bytes alone when its part is over. */
+static bool knows_its_end(const struct coll_member *m)
 {
-	return coll->verdict.status || !coll_req_flag(coll->req, DDIO_COLL_NEED) ||
-	       rank == coll->req->asker || coll->took[rank / 8] >> rank % 8 & 1 ||
-	       (coll->scattered && coll->scattered[rank]);
+	return ddio_conn_features(m->client->conn) & DDIO_FEATURE_QUIET;
+}
+
+/*
+ * A failure concerns everybody that is attached.  A success, where members attach by need, is for the one that asked, who
+ * tells the others, for those whose bytes moved without their doing, and, of those that had something here, for members that
+ * wait to hear of it.
+ */
+static bool concerns(const struct coll *coll, const struct coll_member *m)
+{
+	uint32_t rank = m->rank;
+
+	if (coll->verdict.status || !coll_req_flag(coll->req, DDIO_COLL_NEED) ||
+	    rank == coll->req->asker || (coll->scattered && coll->scattered[rank]))
+		return true;
+	return coll->took[rank / 8] >> rank % 8 & 1 && !knows_its_end(m);
 }
 
 static void tell(struct coll *coll)
@@ -56,7 +66,7 @@ static void tell(struct coll *coll)
 
 	for (r = 0; r < coll->group->size; r++) {
 		m = coll_group_member(coll->group, r);
-		if (!m || !concerns(coll, r))
+		if (!m || !concerns(coll, m))
 			continue;
 		copy.scattered = coll->scattered ? coll->scattered[r] : 0;
 		coll_done_send_one(m, &copy, &coll->verdict);
