@@ -143,6 +143,18 @@ static void writes_that_are_done(void)
 	disk_options = "time_scale=1";
 }
 
+/* What a drive does by itself ends with each change from reads to writes; one that does nothing takes both in one sweep. */
+static void reads_with_writes(void)
+{
+	uint32_t reads = DDIO_COLL_SORT, writes = DDIO_COLL_SORT | DDIO_COLL_WRITE;
+
+	disk_options = "time_scale=1,immediate_report=no,read_ahead=no";
+	CU_ASSERT(together(DDIO_LAYOUT_RANDOM_BLOCKS_W, reads, reads).of_one <= 1100);
+	CU_ASSERT(together(DDIO_LAYOUT_RANDOM_BLOCKS_W, writes, writes).of_one <= 1100);
+	CU_ASSERT(together(DDIO_LAYOUT_RANDOM_BLOCKS_W, reads, writes).of_one <= 1100);
+	disk_options = "time_scale=1";
+}
+
 /* A group whose member has stopped has nothing at the disk in the end: the other is as fast as alone, or nearly. */
 static void a_stopped_member(void)
 {
@@ -307,6 +319,7 @@ static void in_the_middle(void)
 static const struct ut_case cases[] = {
 	{ "two take as long as one of the same bytes", as_one },
 	{ "writes that are reported when they are done", writes_that_are_done },
+	{ "reads with writes, on a drive that does nothing by itself", reads_with_writes },
 	{ "a stopped member of one holds nobody else", a_stopped_member },
 	{ "a member of one dies at any time", deaths },
 	{ "the disk fails under one", a_disk_error },
