@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Damages every kind of record of the name space: each is found and repaired. */
+#include <fcntl.h>
 #include "ut_ns.h"
 
 /**
@@ -656,9 +657,92 @@ static void test_adopt_names(void)
 	}
 }
 
+/* Without room for another record there is neither a file nor a name, and the objects stay as they are. */
+static void test_adopt_no_room(void)
+{
+	char path[64];
+	uint64_t ino, inodes;
+	int fd[2], i;
+	struct nst t;
+
+	nst_begin(&t);
+	ino = gone_file(&t);
+	inodes = ns_inodes(t.ns);
+	for (i = 0; i < 2; i++) {
+		fd[i] = t.ns->kv->journal.fd[i];
+		t.ns->kv->journal.fd[i] = open("/dev/full", O_RDWR);
+	}
+	CU_ASSERT_EQUAL(adopt(&t, ino, path), -ENOSPC);
+	CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, "lost+found"), 0);
+	CU_ASSERT_EQUAL(ns_inodes(t.ns), inodes);
+	for (i = 0; i < 2; i++) {
+		close(t.ns->kv->journal.fd[i]);
+		t.ns->kv->journal.fd[i] = fd[i];
+	}
+	nst_clean(&t, 0);
+	CU_ASSERT_EQUAL(adopt(&t, ino, path), 0);
+	nst_clean(&t, 1);
+	nst_end(&t);
+}
+
+/* Opens a copy of the records as a crash leaves them that cuts the journal at @size.  Returns the file's inode by its name, or 0. */
+static uint64_t adopted_after_crash(const struct nst *t, off_t size, uint64_t ino, const char *name)
+{
+	static const char *const files[] = { "data.mdb", "journal.0", "journal.1" };
+	struct ddio_msg_fsck fsck;
+	struct nst copy = *t;
+	char from[320], to[320];
+	uint64_t dir, found;
+	struct inode in;
+	size_t i;
+
+	snprintf(copy.dir, sizeof(copy.dir), "%s/copy", copy.top);
+	ut_remove_tree(copy.dir);
+	CU_ASSERT_EQUAL_FATAL(mkdir(copy.dir, 0700), 0);
+	for (i = 0; i < 3; i++) {
+		snprintf(from, sizeof(from), "%s/%s", t->dir, files[i]);
+		snprintf(to, sizeof(to), "%s/%s", copy.dir, files[i]);
+		ut_copy_file(from, to);
+	}
+	snprintf(to, sizeof(to), "%s/journal.%d", copy.dir, t->ns->kv->journal.at);
+	CU_ASSERT_EQUAL(truncate(to, size), 0);
+	CU_ASSERT_EQUAL_FATAL(nst_open(&copy), 0);
+	CU_ASSERT_EQUAL(ut_ns_check(copy.ns, false, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.problems, 0);
+	dir = nst_find(&copy, NST_ROOT, "lost+found");
+	found = dir ? nst_find(&copy, dir, name) : 0;
+	CU_ASSERT_EQUAL(!ns_inode(copy.ns, ino, &in), found != 0);
+	inode_free(&in);
+	ns_close(copy.ns);
+	return found;
+}
+
+/* A crash at any byte of the journal leaves the inode and its name, or neither. */
+static void test_adopt_crash(void)
+{
+	char path[64];
+	uint64_t ino, found = 0;
+	off_t before, after, at;
+	struct nst t;
+
+	nst_begin(&t);
+	ino = gone_file(&t);
+	before = (off_t)t.ns->kv->journal.size[t.ns->kv->journal.at];
+	CU_ASSERT_EQUAL_FATAL(adopt(&t, ino, path), 0);
+	after = (off_t)t.ns->kv->journal.size[t.ns->kv->journal.at];
+	CU_ASSERT_FATAL(after > before);
+	for (at = before; at < after; at += 1 + (off_t)(ut_stride(16) * 3))
+		CU_ASSERT_EQUAL(adopted_after_crash(&t, at, ino, path + 11), 0);
+	found = adopted_after_crash(&t, after, ino, path + 11);
+	CU_ASSERT_EQUAL(found, ino);
+	nst_end(&t);
+}
+
 static const struct ut_case cases[] = {
 	{ "objects get a file", test_adopt },
 	{ "objects get a name", test_adopt_names },
+	{ "no room for the name", test_adopt_no_room },
+	{ "a crash between inode and name", test_adopt_crash },
 	{ "in steps", test_steps },
 	{ "deep", test_deep },
 	{ "much", test_much },

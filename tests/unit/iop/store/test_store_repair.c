@@ -165,6 +165,88 @@ static void test_turns(void)
 	ut_store_end(&r.t);
 }
 
+enum { WIDE = 60, FIRST_BAD = 20, SECOND_BAD = 40 };
+
+/* @n objects of one block; all but the first, the last, and the two that become damaged have lost theirs again. */
+static void wide_begin(struct ut_store *t)
+{
+	struct store_hit hit;
+	struct object *obj;
+	uint64_t id;
+
+	ut_store_begin(t, SIZE);
+	for (id = 1; id <= WIDE; id++) {
+		obj = ut_object(t, id, BS, 0, true);
+		CU_ASSERT_EQUAL(ut_fill(obj, 0, 1), 0);
+		object_put(obj);
+	}
+	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
+	for (id = 2; id < WIDE; id++) {
+		if (id == FIRST_BAD || id == SECOND_BAD)
+			continue;
+		obj = ut_object(t, id, BS, 0, false);
+		CU_ASSERT_EQUAL(object_punch(obj, 0, 1), 0);
+		object_put(obj);
+	}
+	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
+	for (id = FIRST_BAD; id <= SECOND_BAD; id += SECOND_BAD - FIRST_BAD) {
+		hit = hit_extent(id, 0, place_of(t, id), 1);
+		memset(hit.value + 4, 0x5a, 12);
+		apply(t, &hit);
+	}
+}
+
+/* Each but the last, which has its first block, may have lost something: none reads as a hole. */
+static void wide_refused(struct ut_store *t)
+{
+	struct ddio_file_ref ref;
+	struct object *obj;
+	uint64_t id;
+	int ret;
+
+	for (id = 1; id <= WIDE; id++) {
+		ref = ut_ref(id, BS, 0);
+		ret = store_get(t->store, &ref, true, &obj);
+		CU_ASSERT_EQUAL(ret, id == WIDE ? 0 : -EUCLEAN);
+		if (!ret)
+			object_put(obj);
+	}
+}
+
+/* A gap with many objects is marked in turns, after each of which a crash may come. */
+static void test_wide_gap(void)
+{
+	struct ddio_msg_fsck fsck;
+	struct store_check *check;
+	struct ut_store t, copy;
+	uint64_t txn, turns = 0;
+
+	wide_begin(&t);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	t.store->bounds->at[BOUND_FIXES].limit = 7;
+	CU_ASSERT_EQUAL_FATAL(store_check_begin(t.store, STORE_REPAIR, &check), 0);
+	do {
+		txn = last_txn(&t);
+		if (!store_check_step(check, 1))
+			break;
+		if (last_txn(&t) == txn)
+			continue;
+		turns++;
+		ut_store_copy(&copy, &t, SIZE);
+		CU_ASSERT_EQUAL_FATAL(ut_store_open(&copy), 0);
+		CU_ASSERT_EQUAL(ut_store_check(copy.store, STORE_REPAIR, &fsck), 0);
+		CU_ASSERT_EQUAL(ut_store_reopen(&copy), 0);
+		wide_refused(&copy);
+		ut_store_end(&copy);
+	} while (turns <= WIDE);
+	CU_ASSERT(turns >= (WIDE - 2) / 7 && turns <= WIDE / 7 + 2);
+	CU_ASSERT_EQUAL(store_check_end(check, &fsck), 0);
+	CU_ASSERT(t.store->bounds->at[BOUND_FIXES].most <= 7);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	wide_refused(&t);
+	ut_store_end(&t);
+}
+
 /* Fills the disk, and records it: nothing lies where anything else does. */
 static void fill_up(struct ut_store *t)
 {
@@ -365,6 +447,7 @@ static void test_dropped(void)
 
 static const struct ut_case cases[] = {
 	{ "a few records in each turn, and a crash after it", test_turns },
+	{ "a wide gap", test_wide_gap },
 	{ "others record something meanwhile", test_others },
 	{ "given up in the middle", test_given_up },
 	{ "what memory has given away", test_given_away },

@@ -18,7 +18,6 @@
 #include "iop/store/check/check.h"
 
 /* What a pass returns when it is over: no errno. */
-#define PASS_OVER 1
 
 static void problem(struct store_check *check, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -38,7 +37,7 @@ static void problem(struct store_check *check, const char *fmt, ...)
 	ddio_env_log(check->store->env, DDIO_LOG_WARN, "%s", text);
 }
 
-static int grow(void **v, size_t *cap, size_t n, size_t size)
+int check_grow(void **v, size_t *cap, size_t n, size_t size)
 {
 	size_t want = *cap ? *cap * 2 : 64;
 	void *grown;
@@ -93,7 +92,7 @@ static int note_bad(struct store_check *check, int db, const MDB_val *key)
 {
 	struct bad_key *bad;
 
-	if (grow((void **)&check->bad, &check->cap_bad, check->nbad, sizeof(*check->bad)))
+	if (check_grow((void **)&check->bad, &check->cap_bad, check->nbad, sizeof(*check->bad)))
 		return -ENOMEM;
 	bad = &check->bad[check->nbad++];
 	memset(bad, 0, sizeof(*bad));
@@ -116,7 +115,7 @@ static int note_hit(struct store_check *check, uint64_t first, uint64_t last)
 
 static int note_fix(struct place_fixes *fixes, uint64_t start, uint64_t len, uint64_t more)
 {
-	if (grow((void **)&fixes->v, &fixes->cap, fixes->n, sizeof(*fixes->v)))
+	if (check_grow((void **)&fixes->v, &fixes->cap, fixes->n, sizeof(*fixes->v)))
 		return -ENOMEM;
 	fixes->v[fixes->n++] = (struct place_fix){ start, len, more };
 	return 0;
@@ -172,8 +171,8 @@ static int check_pending(struct store_check *check, const MDB_val *key, const MD
 			return 0;
 		}
 	}
-	if (grow((void **)&check->shadows, &check->cap_shadows, check->nshadows,
-		 sizeof(*check->shadows)))
+	if (check_grow((void **)&check->shadows, &check->cap_shadows, check->nshadows,
+		       sizeof(*check->shadows)))
 		return -ENOMEM;
 	check->shadows[check->nshadows++] = rec.shadow;
 	return 0;
@@ -279,16 +278,19 @@ static const char *extent_fault(struct store_check *check, const struct rec_exte
 }
 
 /* Notes that what follows the last extent that could be read is lost, up to the next one. */
-static int gap_open(struct store_check *check)
+static int gap_open(struct store_check *check, const MDB_val *key)
 {
+	uint8_t start[REC_KEY_LEN] = { 0 };
 	struct lost_gap *gap;
 
 	if (check->ngaps && check->gaps[check->ngaps - 1].open)
 		return 0;
-	if (grow((void **)&check->gaps, &check->cap_gaps, check->ngaps, sizeof(*check->gaps)))
+	if (check_grow((void **)&check->gaps, &check->cap_gaps, check->ngaps, sizeof(*check->gaps)))
 		return -ENOMEM;
 	gap = &check->gaps[check->ngaps++];
 	*gap = (struct lost_gap){ .after = check->read, .open = true };
+	memcpy(start, key->mv_data, key->mv_size < sizeof(start) ? key->mv_size : sizeof(start));
+	rec_key_get(start, sizeof(start), &gap->bad);
 	return 0;
 }
 
@@ -317,7 +319,8 @@ void check_lose(struct bad_key *bad, uint64_t id, uint64_t block)
 
 static int extent_found(struct store_check *check, const struct rec_extent *rec, uint32_t bs)
 {
-	if (grow((void **)&check->found, &check->cap_found, check->nfound, sizeof(*check->found)))
+	if (check_grow((void **)&check->found, &check->cap_found, check->nfound,
+		       sizeof(*check->found)))
 		return -ENOMEM;
 	check->last_id = rec->id;
 	check->last_end = rec->block + rec->count;
@@ -378,7 +381,7 @@ static int extent_damaged(struct store_check *check, const MDB_val *key, const M
 	}
 	bad->fixed_len = 0;
 	bad->value_len = 0;
-	ret = gap_open(check);
+	ret = gap_open(check, key);
 	check->kept += check->repair != STORE_DROP;
 	return ret;
 }
@@ -656,6 +659,7 @@ static const struct store_check_pass {
 	{ .db = STORE_PENDING, .record = check_pending },
 	{ .db = STORE_OBJECTS, .record = check_object },
 	{ .db = STORE_EXTENTS, .record = check_extent },
+	{ .step = check_gaps },
 	{ .db = STORE_SHARED, .record = check_shared },
 	{ .step = sort_begin },
 	{ .step = sort_one },
@@ -701,6 +705,8 @@ static void restart(struct store_check *check)
 	check->nfound = 0;
 	check->nbad = 0;
 	check->ngaps = 0;
+	check->nmarks = 0;
+	check->gap_at = 0;
 	check->nshadows = 0;
 	check->kept = 0;
 	check->heads = 0;
@@ -794,6 +800,7 @@ int store_check_end(struct store_check *check, struct ddio_msg_fsck *result)
 	free(check->found);
 	free(check->bad);
 	free(check->gaps);
+	free(check->marks);
 	free(check->shadows);
 	free(check);
 	return ret;

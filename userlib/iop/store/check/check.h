@@ -41,10 +41,20 @@ struct place_fixes {
 /**
  * struct lost_gap - between two extents there was one or more that cannot be read
  * @after, @before: the extents; count 0: there is none
+ * @bad: the object that the first of those that cannot be read would be of, by its key
  */
 struct lost_gap {
 	struct rec_extent after, before;
+	uint64_t bad;
 	bool open;
+};
+
+/**
+ * struct gap_mark - an object within a gap, which may have lost something there
+ */
+struct gap_mark {
+	size_t gap;
+	uint64_t id;
 };
 
 /**
@@ -64,6 +74,7 @@ struct lost_gap {
  * @bad: records that a repair deletes or replaces
  * @read: the last extent that can be read
  * @gaps: where extents cannot be read; the last one is open until the next that can
+ * @marks: what a repair marks, in that order; those of the first @gap_at gaps are there
  * @sums_id, @sums_bs: the object of the last sums that were read, and the bytes of its blocks; 0: there is none
  * @shadows: the objects of what is pending, @nshadows of them
  * @not_free, @to_free: space that is recorded as free and is not, or is and is not recorded; @counts: places whose owners are
@@ -93,6 +104,8 @@ struct store_check {
 	struct rec_extent read;
 	struct lost_gap *gaps;
 	size_t ngaps, cap_gaps;
+	struct gap_mark *marks;
+	size_t nmarks, cap_marks, gap_at;
 	uint64_t *shadows;
 	size_t nshadows, cap_shadows;
 	struct place_fixes not_free, to_free, counts;
@@ -104,6 +117,15 @@ struct store_check {
 	uint64_t sums_id;
 	uint32_t sums_bs;
 };
+
+/* A pass is over. */
+#define PASS_OVER 1
+
+/* Makes room for one more; 0 or -ENOMEM. */
+int check_grow(void **v, size_t *cap, size_t n, size_t size);
+
+/* gaps.c: one step of the pass that finds the objects within gaps: 0, PASS_OVER or -errno. */
+int check_gaps(struct store_check *check);
 
 /* Has a record replaced by one that says that its object has lost something at @block. */
 void check_lose(struct bad_key *bad, uint64_t id, uint64_t block);

@@ -42,34 +42,14 @@ static int lost_of(struct store_check *check, MDB_txn *txn, const struct lost_ga
 	return put_lost(check, txn, id, 0);
 }
 
-/* All in one transaction: a check of marked and unmarked objects would take the gap for a smaller one. */
-static int mend_gap(struct store_check *check, MDB_txn *txn, size_t i)
+/* In an order in which whatever is not marked yet stays within a gap: see gaps.c. */
+static int mend_mark(struct store_check *check, MDB_txn *txn, size_t i)
 {
-	const struct lost_gap *gap = &check->gaps[i];
-	uint64_t first = gap->after.count ? gap->after.id : 0, id;
-	uint8_t key[REC_KEY_LEN];
-	MDB_val k = lmdb_val(key, sizeof(key)), v;
-	MDB_cursor *cursor;
-	int ret;
+	const struct gap_mark *mark = &check->marks[i];
 
 	if (check->heads || check->repair == STORE_DROP)
 		return 0;
-	ret = mdb_cursor_open(txn, check->store->db.dbi[STORE_OBJECTS], &cursor);
-	if (ret)
-		return ret;
-	rec_key(key, first);
-	for (ret = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); !ret;
-	     ret = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) {
-		if (!rec_key_get(k.mv_data, k.mv_size, &id))
-			continue;
-		if (gap->before.count && id > gap->before.id)
-			break;
-		ret = lost_of(check, txn, gap, id);
-		if (ret)
-			break;
-	}
-	mdb_cursor_close(cursor);
-	return ret == MDB_NOTFOUND ? 0 : ret;
+	return lost_of(check, txn, &check->gaps[mark->gap], mark->id);
 }
 
 /* If records of objects are gone, too, nobody can say whose an extent was: all around it stay refused. */
@@ -128,10 +108,10 @@ static int mend_label(struct store_check *check, MDB_txn *txn, size_t i)
 }
 
 /* What is written, in this order. */
-enum { MEND_GAPS, MEND_BAD, MEND_NOT_FREE, MEND_COUNTS, MEND_TO_FREE, MEND_LABEL, NR_MEND };
+enum { MEND_MARKS, MEND_BAD, MEND_NOT_FREE, MEND_COUNTS, MEND_TO_FREE, MEND_LABEL, NR_MEND };
 
 static int (*const mends[NR_MEND])(struct store_check *check, MDB_txn *txn, size_t i) = {
-	[MEND_GAPS] = mend_gap,	    [MEND_BAD] = mend_record,	   [MEND_NOT_FREE] = mend_not_free,
+	[MEND_MARKS] = mend_mark,   [MEND_BAD] = mend_record,	   [MEND_NOT_FREE] = mend_not_free,
 	[MEND_COUNTS] = mend_count, [MEND_TO_FREE] = mend_to_free, [MEND_LABEL] = mend_label,
 };
 
@@ -139,7 +119,7 @@ static int (*const mends[NR_MEND])(struct store_check *check, MDB_txn *txn, size
 static int place_in_line(const struct store_check *check, size_t *i)
 {
 	const size_t nr[NR_MEND] = {
-		[MEND_GAPS] = check->ngaps,	     [MEND_BAD] = check->nbad,
+		[MEND_MARKS] = check->nmarks,	     [MEND_BAD] = check->nbad,
 		[MEND_NOT_FREE] = check->not_free.n, [MEND_COUNTS] = check->counts.n,
 		[MEND_TO_FREE] = check->to_free.n,   [MEND_LABEL] = 1,
 	};
