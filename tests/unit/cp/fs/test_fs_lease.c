@@ -394,6 +394,46 @@ static uint64_t data_requests(const struct lessees *p)
 	return n;
 }
 
+/* A new file of @writes pieces, one after the other, closed.  Returns the requests to the name server; *@data: to disks. */
+static uint64_t new_file(struct lessees *p, int writes, uint64_t *data)
+{
+	uint64_t names = names_requests(p), before = data_requests(p);
+	char name[16];
+	int i;
+
+	snprintf(name, sizeof(name), "w%d", writes);
+	p->b = fs_create(p->m, name, O_RDWR);
+	for (i = 0; i < writes; i++)
+		FS_OK(p->m, ddio_fs_write, p->b, p->want, PIECE, (uint64_t)i * PIECE);
+	FS_OK(p->m, ddio_fs_flush, p->b);
+	FS_OK(p->m, ddio_fs_file_close, p->b);
+	p->b = NULL;
+	*data = data_requests(p) - before;
+	return names_requests(p) - names;
+}
+
+/*
+ * A new file costs its name server a request to make it and one to close it; with data, one before the first goes to a disk, and
+ * one that tells the size; with more writes, one for the lease, and two that tell what was written without it, and under it
+ * (filesystem.rst, "New files").
+ */
+static void new_files(void)
+{
+	static const int writes[] = { 0, 1, 2, 4, 8 };
+	static const uint64_t names[] = { 2, 4, 6, 7, 7 };
+	struct lessees p;
+	uint64_t data;
+	size_t i;
+
+	lease_begin(&p, 18, 0);
+	fast(&p);
+	for (i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+		CU_ASSERT_EQUAL(new_file(&p, writes[i], &data), names[i]);
+		CU_ASSERT_EQUAL(data, (uint64_t)writes[i]);
+	}
+	lease_finish(&p);
+}
+
 /*
  * What a program waits for that copies a tree of small files: four requests to the name server and one
  * to a disk for each, and one request to remove it; its data go behind the answer.
@@ -447,6 +487,7 @@ static const struct ut_case cases[] = {
 	{ "cut at any moment", cut_at_any_moment },
 	{ "no gap", no_gap },
 	{ "small files", small_files },
+	{ "new files", new_files },
 	{ "full disks", full_disks },
 	{ 0 },
 };
