@@ -39,6 +39,12 @@ check "write the file" cp "$dir/new" "$dir/m/f"
 sync -f "$dir/m/f"
 check "the snapshot is what the file was" cmp "$dir/old" "$dir/m/$snap"
 check "nobody may write it" [ "$(stat -c %A "$dir/m/$snap" | tr -d -- '-r')" = "" ]
+fails "nobody does, root neither" "read-only" bash -c "exec 2>&1; dd if='$dir/new' of='$dir/m/$snap' bs=64K count=1 conv=notrunc,fsync"
+fails "nor cuts it" "read-only" truncate -s 10 "$dir/m/$snap"
+fails "nor changes its mode" "read-only" chmod u+w "$dir/m/$snap"
+fails "nor reserves space" "read-only" fallocate -l 8M "$dir/m/$snap"
+check "fsck --repair leaves it" in_time 60 "$ddio" fsck --repair
+check "it is as it was" cmp "$dir/old" "$dir/m/$snap"
 check "the clone is it, too" cmp "$dir/old" "$dir/m/g"
 check "rename" mv "$dir/m/f" "$dir/m/ff"
 check "a snapshot by a path below a mount" in_time 20 "$ddio" snap "$dir/m/ff" tuesday

@@ -344,6 +344,7 @@ static inline void gen_obj_clone(struct rnd *r, struct ddio_msg_obj_clone *x)
 	x->from = x->to;
 	x->from.id = x->to.id ^ 1 ? x->to.id ^ 1 : 2;
 	x->disk = (uint32_t)rnd_u64(r);
+	x->flags = (uint32_t)rnd_below(r, 2);
 	x->hold = 1 + rnd_below(r, DDIO_MAX_FILE);
 	x->len = rnd_below(r, DDIO_MAX_FILE + 1);
 }

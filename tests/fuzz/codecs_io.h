@@ -167,7 +167,9 @@ static inline void gen_ns_clone(struct rnd *r, struct ddio_msg_ns_clone *x)
 {
 	x->id = 1 + rnd_u64(r) / 2;
 	x->size = rnd_below(r, DDIO_MAX_FILE + 1);
-	x->flags = (uint32_t)rnd_below(r, 4);
+	x->flags = (uint32_t)rnd_below(r, 8);
+	if (!(x->flags & DDIO_CLONE_SNAP))
+		x->flags &= ~DDIO_CLONE_FROZEN;
 	x->uid = (uint32_t)rnd_u64(r);
 	x->gid = (uint32_t)rnd_u64(r);
 	if (!(x->flags & DDIO_CLONE_GIVE_UP))

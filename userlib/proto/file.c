@@ -194,11 +194,12 @@ static inline void code_ns_clone(struct ddio_coder *c, struct ddio_msg_ns_clone 
 {
 	code_u64(c, &x->id);
 	code_u64(c, &x->size);
-	code_flags(c, &x->flags, DDIO_CLONE_GIVE_UP | DDIO_CLONE_SNAP);
+	code_flags(c, &x->flags, DDIO_CLONE_GIVE_UP | DDIO_CLONE_SNAP | DDIO_CLONE_FROZEN);
 	code_u32(c, &x->uid);
 	code_u32(c, &x->gid);
 	code_str(c, x->path, sizeof(x->path));
 	code_check(c, x->id && !x->path[0] == !!(x->flags & DDIO_CLONE_GIVE_UP), -EINVAL);
+	code_check(c, !(x->flags & DDIO_CLONE_FROZEN) || x->flags & DDIO_CLONE_SNAP, -EINVAL);
 	code_check(c, x->size <= DDIO_MAX_FILE, -EMSGSIZE);
 }
 CODEC(ns_clone, ddio_msg_ns_clone)

@@ -143,7 +143,7 @@ static inline void code_obj_clone(struct ddio_coder *c, struct ddio_msg_obj_clon
 	code_file_ref(c, &x->to);
 	code_file_ref(c, &x->from);
 	code_u32(c, &x->disk);
-	code_reserved(c, &x->reserved);
+	code_flags(c, &x->flags, DDIO_OBJ_CLONE_FREEZE);
 	code_u64(c, &x->hold);
 	code_u64(c, &x->len);
 	code_check(c, file_ref_ok(&x->from) && file_ref_ok(&x->to), -EINVAL);

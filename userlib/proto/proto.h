@@ -275,7 +275,8 @@ struct ddio_msg_ns_clone { /* CLONED; reply: the record */
 };
 #define DDIO_CLONE_GIVE_UP 0x1u /* it gets no name, and whoever asks removes its objects */
 #define DDIO_CLONE_SNAP 0x2u	/* it is a snapshot of the file that it is a clone of */
-#define DDIO_SNAP_DIR ".snaps"	/* below the root: directories named after the files' numbers */
+#define DDIO_CLONE_FROZEN 0x4u /* with SNAP: its objects are frozen, and so it is; feature FROZEN */
+#define DDIO_SNAP_DIR ".snaps" /* below the root: directories named after the files' numbers */
 
 struct ddio_msg_ns_list { /* request: files after @after, at most max */
 	uint32_t max;

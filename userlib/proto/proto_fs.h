@@ -278,10 +278,12 @@ struct ddio_msg_obj_clone {
 	struct ddio_file_ref to; /* new: it has no blocks on the disk */
 	struct ddio_file_ref from;
 	uint32_t disk;
-	uint32_t reserved;
-	uint64_t hold; /* of @from, by OBJ_HOLD */
-	uint64_t len;  /* bytes of the object: what lies behind is left out */
+	uint32_t flags; /* DDIO_OBJ_CLONE_FREEZE */
+	uint64_t hold;	/* of @from, by OBJ_HOLD */
+	uint64_t len;	/* bytes of the object: what lies behind is left out */
 };
+#define DDIO_OBJ_CLONE_FREEZE \
+	0x1u /* nothing is to change the new object but its removal; feature FROZEN */
 
 struct ddio_msg_obj_mend {
 	struct ddio_file_ref file;

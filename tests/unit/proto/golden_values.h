@@ -292,6 +292,7 @@ static const struct ddio_msg_obj_clone obj_clone = {
 	.to = { .id = N64(1), .seed = N64(2), .block = 512, .layout = 1 },
 	.from = { .id = N64(3), .seed = N64(4), .block = 512, .layout = 2 },
 	.disk = N32(5),
+	.flags = DDIO_OBJ_CLONE_FREEZE,
 	.hold = N64(6),
 	.len = N64(7),
 };

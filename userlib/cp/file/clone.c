@@ -46,10 +46,16 @@ static void clone_over(struct clone_call *cc)
 	call_end(&cc->call, &cc->error);
 }
 
+/* What every node has to know: a snapshot that one of them would let others change is none. */
+static uint64_t feature_of(const struct clone_call *cc)
+{
+	return DDIO_FEATURE_CLONE | (cc->flags & DDIO_CLONE_SNAP ? DDIO_FEATURE_FROZEN : 0);
+}
+
 static void set_begin(struct clone_call *cc, void (*done)(struct request_set *set))
 {
 	request_set_begin(&cc->set, cc->call.session, cc->file->rec.name, done, cc);
-	cc->set.feature = DDIO_FEATURE_CLONE;
+	cc->set.feature = feature_of(cc);
 }
 
 /* Asks the name server.  Returns false if it cannot be asked. */
@@ -58,7 +64,7 @@ static void set_begin(struct clone_call *cc, void (*done)(struct request_set *se
 		int err_;                                                             \
                                                                                       \
 		request_init(&(cc)->request, opcode, fn, cc);                         \
-		(cc)->request.feature = DDIO_FEATURE_CLONE;                           \
+		(cc)->request.feature = feature_of(cc);                               \
 		err_ = request_put(&(cc)->request, codec, x);                         \
 		if (err_)                                                             \
 			error_set(&(cc)->error, err_, "%s: %s", (cc)->file->rec.name, \
@@ -213,6 +219,8 @@ static void share(struct size_job *job)
 		give_up(cc);
 		return;
 	}
+	if (cc->flags & DDIO_CLONE_SNAP)
+		x.flags = DDIO_OBJ_CLONE_FREEZE;
 	set_begin(cc, shared);
 	for (i = 0; i < rec->ndisks; i++) {
 		x.disk = rec->disks[i];
@@ -317,7 +325,9 @@ int ddio_clone(struct ddio_file *file, const char *name)
 
 int ddio_snap(struct ddio_file *file, const char *name)
 {
-	struct clone_call cc = { .file = file, .name = name, .flags = DDIO_CLONE_SNAP };
+	struct clone_call cc = { .file = file,
+				 .name = name,
+				 .flags = DDIO_CLONE_SNAP | DDIO_CLONE_FROZEN };
 
 	if (!file)
 		return -EINVAL;

@@ -204,7 +204,7 @@ static int find_object(struct coll_disk *cd)
 	err = store_get(cd->disk->store, &cd->coll->req->start.file.ref, cd->planning->makes,
 			&cd->obj);
 	if (!err)
-		return 0;
+		return cd->planning->makes && object_frozen(cd->obj) ? -EROFS : 0;
 	cd->obj = NULL;
 	if (err != -ENOENT || cd->planning->makes)
 		return err;
@@ -263,6 +263,10 @@ static void plan_failed(struct coll_disk *cd, int err)
 			       "disk %s: " STORE_LOST_TEXT " (\"%s\")", cd->disk->name,
 			       (unsigned long long)cd->coll->req->start.file.ref.id,
 			       cd->coll->req->start.file.name);
+	else if (err == -EROFS)
+		coll_fail_here(cd->coll, status, COLL_NOBODY,
+			       "disk %s: file \"%s\" is a snapshot, which nothing changes",
+			       cd->disk->name, cd->coll->req->start.file.name);
 	else if (err == -EBUSY)
 		coll_fail_here(cd->coll, DDIO_ST_BUSY, COLL_NOBODY,
 			       "disk %s: others have been using file \"%s\" for too long",

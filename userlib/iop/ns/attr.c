@@ -124,6 +124,12 @@ static int regular_check(const struct inode *inode)
 	return S_ISREG(inode->mode) ? 0 : -EINVAL;
 }
 
+/* A snapshot keeps what it has. */
+static int frozen_check(const struct inode *inode)
+{
+	return inode->flags & INODE_FROZEN ? -EROFS : 0;
+}
+
 static void kill_suid(struct inode *inode)
 {
 	if (S_ISDIR(inode->mode))
@@ -163,16 +169,16 @@ static int set_mode(struct ns *ns, const struct ddio_msg_fs_setattr *x, struct i
 static int set_all(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_setattr *x,
 		   struct inode *inode)
 {
-	int ret;
+	int ret = frozen_check(inode);
 
-	if (x->mask & DDIO_FS_SET_SIZE) {
+	if (!ret && x->mask & DDIO_FS_SET_SIZE) {
 		ret = regular_check(inode);
 		if (!ret && x->size > DDIO_MAX_FILE)
 			ret = -EFBIG;
-		if (ret)
-			return ret;
-		inode->size = x->size;
+		inode->size = ret ? inode->size : x->size;
 	}
+	if (ret)
+		return ret;
 	ns_touch(ns, inode, x->mask & DDIO_FS_SET_SIZE);
 	if (x->mask & (DDIO_FS_SET_SIZE | DDIO_FS_SET_MTIME | DDIO_FS_SET_MTIME_NOW))
 		writer_set(inode, mount);
@@ -233,7 +239,10 @@ static int grow(struct ns *ns, const struct ns_mount *mount, const struct ddio_m
 		bool whole, struct inode *inode)
 {
 	const struct timespec ctime = inode->ctime;
+	int ret = frozen_check(inode);
 
+	if (ret)
+		return ret;
 	whole = whole && is_whole(inode);
 	if (x->end > inode->size)
 		inode->size = x->end;
@@ -338,6 +347,8 @@ static int append(struct ns *ns, const struct ns_mount *mount, const struct ddio
 {
 	struct ddio_msg_fs_wrote wrote = { .ino = x->ino, .flags = DDIO_FS_WROTE_DATA };
 
+	if (inode->flags & INODE_FROZEN)
+		return -EROFS;
 	if (held)
 		return -EAGAIN;
 	if (x->len > DDIO_MAX_FILE - inode->size)

@@ -46,6 +46,8 @@ struct inode {
 	char *target;
 };
 #define INODE_DATA 0x1u /* it has, or may have, objects */
+#define INODE_FROZEN \
+	0x2u /* a snapshot: nothing changes it but the loss of its name, or another one */
 
 void inode_free(struct inode *inode);
 void inode_attr(const struct inode *inode, struct ddio_fs_attr *attr);

@@ -271,6 +271,7 @@ static int clone_owner(struct ns *ns, const struct inode *dir, const struct ns_c
 {
 	if (as->snap) {
 		in->mode &= ~0222u;
+		in->flags |= as->frozen ? INODE_FROZEN : 0;
 		return 0;
 	}
 	/* Who makes it may write it, also if it is a clone of a snapshot. */

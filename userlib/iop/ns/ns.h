@@ -187,11 +187,12 @@ struct ns_clone {
  * struct ns_clone_as - what becomes of it
  * @parent, @name: its name
  * @snap: it stays the owner's of the other file, and nobody may write it; otherwise it is @uid's and @gid's
+ * @frozen: with @snap: nothing changes it, whoever asks (-EROFS), as its objects are frozen
  */
 struct ns_clone_as {
 	uint64_t parent, size;
 	const char *name;
-	bool snap;
+	bool snap, frozen;
 	uint32_t uid, gid;
 };
 

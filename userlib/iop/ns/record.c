@@ -176,6 +176,8 @@ static void code_told(struct ddio_coder *c, struct inode *in)
 
 static uint32_t inode_version(const struct inode *in)
 {
+	if (in->flags & INODE_FROZEN)
+		return NS_VERSION_FROZEN;
 	if (in->told || in->past[0].told)
 		return NS_VERSION_TOLD;
 	if (in->writer)
@@ -183,10 +185,19 @@ static uint32_t inode_version(const struct inode *in)
 	return in->epoch ? NS_VERSION_EPOCH : NS_VERSION;
 }
 
+static void code_frozen(struct ddio_coder *c, struct inode *in)
+{
+	code_u64(c, &in->epoch);
+	code_u64(c, &in->writer);
+	code_check(c, in->flags & INODE_FROZEN && S_ISREG(in->mode), -EUCLEAN);
+}
+
 /* What the record has behind that of release 0.1.0. */
 static void code_inode_tail(struct ddio_coder *c, struct inode *in, uint32_t version)
 {
-	if (version == NS_VERSION_TOLD)
+	if (version == NS_VERSION_FROZEN)
+		code_frozen(c, in);
+	else if (version == NS_VERSION_TOLD)
 		code_told(c, in);
 	else if (version == NS_VERSION_WRITER)
 		code_writer(c, in);
@@ -250,7 +261,7 @@ CODER_FLAT int ns_inode_get(uint64_t ino, const void *value, size_t len, struct 
 
 	memset(in, 0, sizeof(*in));
 	ns_key(key, ino);
-	if (version < NS_VERSION_EPOCH || version > NS_VERSION_TOLD)
+	if (version < NS_VERSION_EPOCH || version > NS_VERSION_FROZEN)
 		version = NS_VERSION;
 	c = value_reading(key, sizeof(key), value, len, version);
 	code_check(&c, ino, -EUCLEAN);

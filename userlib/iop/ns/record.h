@@ -15,8 +15,10 @@
 #define NS_VERSION_EPOCH 3  /* of an inode with an epoch */
 #define NS_VERSION_WRITER 4 /* of one with a writer */
 #define NS_VERSION_TOLD 5   /* of one by whose lease something was told */
-#define NS_FIRST 16	    /* number of the first inode that is made */
-#define NS_COOKIE 3	    /* of a directory's first entry: "." and ".." have 1 and 2 */
+#define NS_VERSION_FROZEN \
+	6 /* of one that is frozen: an earlier release does not take it for one that may be changed */
+#define NS_FIRST 16 /* number of the first inode that is made */
+#define NS_COOKIE 3 /* of a directory's first entry: "." and ".." have 1 and 2 */
 #define NS_KEY_LEN 8
 #define NS_NAME_KEY_MAX (8 + DDIO_MAX_NAME)
 #define NS_ORDER_KEY_LEN 16

@@ -125,6 +125,8 @@ static int change_any(struct ns *ns, struct ns_mount *mount, const struct ddio_m
 
 	if (!ret)
 		ret = name_check(x->name);
+	if (!ret && in->flags & INODE_FROZEN)
+		ret = -EROFS;
 	if (!ret)
 		ret = ns_begin_once(ns, &who, &result, &again);
 	if (ret || again)

@@ -99,6 +99,8 @@ int serve_ns_epoch(struct server_request *req, const void *payload)
 	err = ns_settled_epoch(fs_ns(req), x.id, x.settled, &inode);
 	if (!err && !inode.nlink)
 		err = -ENOENT;
+	if (!err && inode.flags & INODE_FROZEN)
+		err = -EROFS;
 	x = (struct ddio_msg_ns_epoch){ .id = x.id, .settled = inode.epoch, .size = inode.size };
 	if (!err && !inode.epoch)
 		err = epoch_open(req, x.id, &x.epoch);

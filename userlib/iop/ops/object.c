@@ -205,6 +205,18 @@ int obj_get(struct server_request *req, bool create)
 	return obj_got(req, store_get(req->disk->store, &req->obj.file, create, &req->object));
 }
 
+int obj_get_to_change(struct server_request *req, bool create)
+{
+	int err = obj_get(req, create);
+
+	if (err || !object_frozen(req->object))
+		return err;
+	server_fail(req, DDIO_ST_READ_ONLY,
+		    "disk %s: file %llu is a snapshot, which nothing changes", req->disk->name,
+		    (unsigned long long)req->obj.file.id);
+	return -EROFS;
+}
+
 int obj_get_remains(struct server_request *req)
 {
 	return obj_got(req, store_get_remains(req->disk->store, &req->obj.file, &req->object));
@@ -355,7 +367,7 @@ int serve_obj_write(struct server_request *req, const void *payload)
 	if (!obj_decode(req, payload, ddio_opcode_bulk_prefix(DDIO_OP_OBJ_WRITE, false), false,
 			&ret))
 		return ret;
-	if (obj_get(req, true))
+	if (obj_get_to_change(req, true))
 		return 0;
 	req->client->job->st.write_bytes += req->len;
 	io_start(req, write_done);

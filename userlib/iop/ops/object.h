@@ -16,6 +16,8 @@ int obj_fetched(struct server_request *req, const void *payload,
 		int (*serve)(struct server_request *req, const void *payload));
 /* Finds the object: 0, -ENOENT without a reply, or another -errno with the request over. */
 int obj_get(struct server_request *req, bool create);
+/* The same for a request that will change it: one that is frozen is refused, and the request is over. */
+int obj_get_to_change(struct server_request *req, bool create);
 /* The same by store_get_remains(). */
 int obj_get_remains(struct server_request *req);
 /* Replies with an error that names disk, file and offset, and ends the request. */

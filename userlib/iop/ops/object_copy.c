@@ -221,7 +221,7 @@ static bool copy_decode(struct server_request *req, const void *payload, int *re
 static int copy_objects(struct server_request *req)
 {
 	struct copy *copy = req->data;
-	int err = obj_get(req, true);
+	int err = obj_get_to_change(req, true);
 
 	if (err)
 		return err;

@@ -45,7 +45,7 @@ static bool cut_begin(struct server_request *req, const void *payload, int *ret)
 	}
 	if (!err)
 		err = req->msg.opcode == DDIO_OP_OBJ_REMOVE ? obj_get_remains(req)
-							    : obj_get(req, false);
+							    : obj_get_to_change(req, false);
 	if (err == -ENOENT)
 		nothing_to_cut(req);
 	return !err;

@@ -149,7 +149,7 @@ int serve_obj_reserve(struct server_request *req, const void *payload)
 		obj_fail(req, -ENOSPC, "reserving more than the disk holds");
 		return 0;
 	}
-	if (!obj_get(req, true))
+	if (!obj_get_to_change(req, true))
 		space_take(req, 0, req->obj.len, space_done);
 	return 0;
 }
@@ -242,7 +242,7 @@ int serve_obj_allocate(struct server_request *req, const void *payload)
 		obj_fail(req, -ENOSPC, "allocating more than the disk holds");
 		return 0;
 	}
-	if (!obj_get(req, true))
+	if (!obj_get_to_change(req, true))
 		space_take(req, first_block(req), touched_blocks(req), allocated);
 	return 0;
 }

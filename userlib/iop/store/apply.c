@@ -12,13 +12,20 @@ static int apply_object(struct store *store, MDB_txn *txn, const struct store_ch
 	const struct rec_object rec = { .id = change->id,
 					.seed = change->start,
 					.block = change->bs,
-					.layout = (uint32_t)change->block };
+					.layout = (uint32_t)change->block,
+					.frozen = change->frozen };
 	uint8_t key[REC_KEY_LEN], value[REC_OBJECT_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
+	int ret;
 
 	rec_key(key, rec.id);
 	rec_object_put(value, &rec);
-	return mdb_put(txn, store->db.dbi[STORE_OBJECTS], &k, &v, 0);
+	ret = mdb_put(txn, store->db.dbi[STORE_OBJECTS], &k, &v, 0);
+	if (ret || !change->frozen)
+		return ret;
+	/* The label says to those who do not know of frozen objects, and would write them, that there are some. */
+	store->froze = true;
+	return store_put_label(store, txn, 0);
 }
 
 static int apply_remove(struct store *store, MDB_txn *txn, const struct store_change *change)

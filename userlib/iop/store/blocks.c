@@ -101,8 +101,8 @@ static int may_alloc(struct object *obj, uint64_t first, uint64_t count, bool sh
 
 	if (obj->removed)
 		return -ENOENT;
-	if (obj->refused)
-		return -EUCLEAN;
+	if (obj->refused || obj->frozen)
+		return obj->refused ? -EUCLEAN : -EROFS;
 	if (first > STORE_MAX_BLOCKS || count > STORE_MAX_BLOCKS)
 		return -EFBIG;
 	*missing = count_missing(obj, first, count);

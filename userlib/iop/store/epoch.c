@@ -197,6 +197,8 @@ int store_epoch_begin(struct store *store, uint64_t epoch, const struct ddio_fil
 	ret = batch_reserve(&store->open, 1, 0);
 	if (!ret)
 		ret = get_both(e);
+	if (!ret && e->file->frozen)
+		ret = -EROFS;
 	if (ret) {
 		put_both(e);
 		epoch_free(e);

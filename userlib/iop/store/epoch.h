@@ -18,7 +18,8 @@ struct store_epoch;
  * @epoch: its number
  * @file: its object is made if it is missing
  * @e: the file's part of the epoch; valid until store_epoch_end()
- * Return: 0, -EBUSY (an epoch holds the file already), -ENOSPC (no room for records) or an error of store_get().
+ * Return: 0, -EBUSY (an epoch holds the file already), -ENOSPC (no room for records), -EROFS (the file is frozen) or
+ * an error of store_get().
  */
 int store_epoch_begin(struct store *store, uint64_t epoch, const struct ddio_file_ref *file,
 		      struct store_epoch **e);

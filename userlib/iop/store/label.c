@@ -88,7 +88,7 @@ int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags)
 	if (ret)
 		return ret;
 	label.flags |= flags | (pending.ms_entries ? LABEL_PENDING : 0) |
-		       (shared.ms_entries ? LABEL_SHARED : 0);
+		       (shared.ms_entries ? LABEL_SHARED : 0) | (store->froze ? LABEL_FROZEN : 0);
 	rec_label_put(buf, &label);
 	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
@@ -219,6 +219,7 @@ static int both_there(struct identity *id)
 			      "different times)",
 			      id->opts->disk_name, id->opts->dir);
 	memcpy(id->store->label.uuid, id->disk.uuid, sizeof(id->disk.uuid));
+	id->store->froze = id->recs.flags & LABEL_FROZEN;
 	return life_begin(id);
 }
 
@@ -229,11 +230,14 @@ static int repair(struct identity *id)
 
 	if (id->on_disk == -EUCLEAN && !id->in_recs) {
 		memcpy(store->label.uuid, id->recs.uuid, sizeof(store->label.uuid));
+		store->froze = id->recs.flags & LABEL_FROZEN;
 		ddio_env_log(store->env, DDIO_LOG_WARN, "disk %s: its label is written again",
 			     store->label.name);
 		return life_resume(id, id->recs.life);
 	}
 	memcpy(store->label.uuid, id->disk.uuid, sizeof(store->label.uuid));
+	/* Nobody knows that there are none. */
+	store->froze = true;
 	ddio_env_log(store->env, DDIO_LOG_WARN,
 		     "disk %s: the label in its records is written again", store->label.name);
 	return life_resume(id, id->disk.life);

@@ -19,6 +19,37 @@ void object_note(struct object *obj)
 	obj->recorded = true;
 }
 
+int object_freeze(struct object *obj)
+{
+	struct store *store = obj->store;
+	const struct store_change change = {
+		.kind = CHANGE_OBJECT,
+		.bs = obj->ref.block,
+		.frozen = true,
+		.id = obj->ref.id,
+		.block = obj->ref.layout,
+		.start = obj->ref.seed,
+	};
+
+	if (obj->removed || obj->refused)
+		return obj->removed ? -ENOENT : -EUCLEAN;
+	if (obj->frozen)
+		return 0;
+	if (!store_room(store))
+		return -ENOSPC;
+	if (batch_reserve(&store->open, 1, 0))
+		return -ENOMEM;
+	batch_change(&store->open, &change);
+	obj->recorded = obj->frozen = true;
+	obj->seq = store->seq;
+	return 0;
+}
+
+bool object_frozen(const struct object *obj)
+{
+	return obj->frozen;
+}
+
 int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
 {
 	struct store_batch *batch = &obj->store->open;

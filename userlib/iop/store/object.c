@@ -87,6 +87,7 @@ static int load_begin(struct store *store, const struct ddio_file_ref *ref, stru
 	if (!*obj)
 		return -ENOMEM;
 	(*obj)->recorded = true;
+	(*obj)->frozen = rec.frozen;
 	return 0;
 }
 

@@ -34,7 +34,7 @@ enum {
 
 /**
  * struct store_change - one change of the records
- * OBJECT: make the object's record; EXTENT: add blocks; MARK: recorded blocks have been written, or
+ * OBJECT: make the object's record, or have it say that it is frozen; EXTENT: add blocks; MARK: recorded blocks have been written, or
  * read as zeros again; CUT: drop blocks; REMOVE: drop the object; LIFE: the name space knows the disk;
  * SCRUB: store.scrub; PENDING: an epoch has blocks of the file; MOVE: blocks of the epoch become the file's;
  * PENDED: it has none any more; SHARE: the object gets blocks at a place that others have, too; REPLACE: blocks have new places;
@@ -58,6 +58,7 @@ struct store_change {
 	} kind;
 	uint32_t bs;	/* bytes of the object's blocks */
 	bool unwritten; /* EXTENT, MARK */
+	bool frozen;	/* OBJECT */
 	uint64_t id;
 	uint64_t block; /* OBJECT: the layout; PENDING, PENDED: the epoch */
 	uint64_t start; /* OBJECT, PENDING: the seed; LIFE: that of the name space; MOVE: the shadow */
@@ -88,6 +89,7 @@ struct store_batch {
  * @removed: no longer found; its space is freed after the commit and the last user
  * @refused: a part of it is lost: nobody gets it but to remove it, and its users add nothing
  * @damaged: records of it are damaged, and nothing of it was read
+ * @frozen: it is a snapshot's: its blocks may move to other places, but nothing changes what it has
  * @map: places of its blocks
  * @unwritten: blocks that have a place but have never been written
  * @reserved: the part of @unwritten that is recorded as such, or in a batch: it keeps its place
@@ -100,7 +102,7 @@ struct object {
 	struct ddio_file_ref ref;
 	uint32_t refs;
 	uint64_t seq;
-	bool recorded, removed, idle, refused, damaged;
+	bool recorded, removed, idle, refused, damaged, frozen;
 	struct object_habit habit;
 	struct extent_map map, fresh;
 	struct ranges unwritten, reserved;
@@ -114,6 +116,7 @@ struct object {
  *	while @give_timer is armed
  * @shares: places that have more owners than one; as many as are recorded, and those that are not any more in a batch
  *	that is not committed
+ * @froze: the label says that there are, or were, frozen objects; the worker's, while the store is open
  * @bounds: how much is done in a turn, the reactor's or @own
  * @open: changes since the last seal; @sealed: changes being committed
  * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed one
@@ -134,6 +137,7 @@ struct store {
 	struct lmdb db;
 	struct label label;
 	struct rec_life life;
+	bool froze;
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
 	struct ranges free;

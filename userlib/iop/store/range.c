@@ -82,6 +82,8 @@ int object_unwrite(struct object *obj, uint64_t first, uint64_t count)
 
 	if (obj->removed || obj->refused)
 		return obj->removed ? -ENOENT : -EUCLEAN;
+	if (obj->frozen)
+		return -EROFS;
 	if (count < end && first < end - count)
 		end = first + count;
 	for (at = first; at < end && !ret; at += run) {
@@ -159,6 +161,8 @@ int object_punch(struct object *obj, uint64_t first, uint64_t count)
 
 	if (obj->removed || obj->refused)
 		return obj->removed ? -ENOENT : -EUCLEAN;
+	if (obj->frozen)
+		return -EROFS;
 	if (!count || !extents_within(obj, first, end))
 		return 0;
 	if (fresh_drop(obj, first, end) || object_cut_ready(obj, first, end))

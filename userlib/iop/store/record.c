@@ -9,6 +9,8 @@
 #define LABEL_MAGIC_LEN 8
 /* In an extent's number of blocks: they have never been written. */
 #define COUNT_UNWRITTEN (UINT64_C(1) << 63)
+/* In an object's layout: it is frozen. */
+#define LAYOUT_FROZEN 0x80000000u
 /* Where what was lost is said to be: outside the disk, for a reader that does not know it. */
 #define START_LOST UINT64_MAX
 
@@ -181,9 +183,15 @@ int rec_ends_get(const void *value, size_t len, struct ddio_ends *rec)
 
 static void code_object(struct ddio_coder *c, struct rec_object *x)
 {
+	uint32_t layout = x->layout | (x->frozen ? LAYOUT_FROZEN : 0);
+
 	code_u32(c, &x->block);
-	code_u32(c, &x->layout);
+	code_u32(c, &layout);
 	code_u64(c, &x->seed);
+	if (c->reading) {
+		x->frozen = layout & LAYOUT_FROZEN;
+		x->layout = layout & ~LAYOUT_FROZEN;
+	}
 	code_check(c, ddio_block_ok(x->block) && x->layout < DDIO_LAYOUT_MAX_W, -EUCLEAN);
 }
 

@@ -33,7 +33,8 @@
 #define LABEL_NEW 0x2u	   /* in the records only: the disk's label is about to be written */
 #define LABEL_PENDING 0x4u /* in the records only: there are records of epochs */
 #define LABEL_SHARED 0x8u  /* in the records only: there are places with more owners than one */
-#define LABEL_FLAGS (LABEL_FORGETS | LABEL_NEW | LABEL_PENDING | LABEL_SHARED)
+#define LABEL_FROZEN 0x10u /* in the records only: there are, or were, frozen objects */
+#define LABEL_FLAGS (LABEL_FORGETS | LABEL_NEW | LABEL_PENDING | LABEL_SHARED | LABEL_FROZEN)
 
 /**
  * struct label - the identity of a disk
@@ -81,6 +82,7 @@ struct rec_object {
 	uint64_t seed;
 	uint32_t block;
 	uint32_t layout;
+	bool frozen; /* nothing changes it but its removal */
 };
 
 struct rec_extent {

@@ -165,8 +165,8 @@ bool object_renew(struct object *obj, uint64_t first, uint64_t count)
 	uint64_t len = count * bs;
 
 	if (obj->ref.layout != DDIO_LAYOUT_CONTIGUOUS_W || obj->removed || obj->refused ||
-	    first > STORE_MAX_BLOCKS || count > object_blocks(obj) || len > store->free.total / 2 ||
-	    !is_worn(obj, first, count))
+	    obj->frozen || first > STORE_MAX_BLOCKS || count > object_blocks(obj) ||
+	    len > store->free.total / 2 || !is_worn(obj, first, count))
 		return false;
 	if (!ranges_fit(&store->free, 0, len, align, &ext.start) || !store_room(store) ||
 	    extent_map_reserve(&obj->fresh, 1) || ranges_remove(&store->free, ext.start, len))
@@ -303,6 +303,8 @@ int object_share(struct object *to, uint64_t first, struct object *from, uint64_
 
 	if (to->removed || from->removed)
 		return -ENOENT;
+	if (to->frozen)
+		return -EROFS;
 	if (first > STORE_MAX_BLOCKS || at > STORE_MAX_BLOCKS || *count > STORE_MAX_BLOCKS)
 		return -EFBIG;
 	if (!store_room(to->store))

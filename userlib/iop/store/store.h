@@ -151,6 +151,13 @@ bool object_target(const struct object *obj, uint64_t block, uint64_t *start, ui
  */
 int object_share(struct object *to, uint64_t first, struct object *from, uint64_t at,
 		 uint64_t *count);
+/*
+ * Freezes the object: from now on it is what it is until it is removed, whoever asks; its blocks may move to other
+ * places.  What would change it is refused with -EROFS.  The next commit records it.  Return: 0, -ENOSPC (no room for
+ * records), -ENOENT, -EUCLEAN or -ENOMEM.
+ */
+int object_freeze(struct object *obj);
+bool object_frozen(const struct object *obj);
 /* Returns how many of the object's blocks others have, too. */
 uint64_t object_shared(const struct object *obj);
 /**

@@ -189,6 +189,84 @@ static void snaps(struct cp_proc *p)
 	free_bytes(p);
 }
 
+/* Nobody changes a snapshot: by any method, together or alone, at once or atomically. */
+static int write_by(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, uint32_t method,
+		    uint32_t flags)
+{
+	struct ddio_array halves = { .elem_size = BS,
+				     .ndims = 1,
+				     .dim = { { .size = 22, .dist = DDIO_BLOCK, .procs = 2 } } };
+	const struct ddio_part part = { .kind = DDIO_PART_ARRAY, .array = &halves };
+	static uint8_t buf[PROCS][11 * BS];
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .part = &part,
+				   .buf = buf[p->rank],
+				   .method = method,
+				   .flags = flags };
+
+	return ddio_write_all(f, g, &t);
+}
+
+static void write_every_way(struct cp_proc *p, struct ddio_file *s)
+{
+	struct ddio_group *g = NULL;
+	uint8_t byte = 0;
+	uint32_t method;
+
+	CP_OK(p, ddio_group_create(p->session, p->rank, 2, "127.0.0.1:9000", &g));
+	for (method = DDIO_METHOD_DEFAULT; method <= DDIO_METHOD_DDS; method++)
+		CU_ASSERT_EQUAL(write_by(p, s, g, method, 0), -EROFS);
+	CU_ASSERT_EQUAL(write_by(p, s, g, DDIO_METHOD_DD, DDIO_XFER_ATOMIC), -EROFS);
+	CU_ASSERT_EQUAL(write_by(p, s, g, DDIO_METHOD_DDS, DDIO_XFER_ATOMIC), -EROFS);
+	ddio_group_free(g);
+	CU_ASSERT_EQUAL(ddio_pwrite(s, &byte, 1, 0), -EROFS);
+	CU_ASSERT_EQUAL(ddio_pwrite(s, &byte, 1, BYTES), -EROFS);
+	CU_ASSERT_EQUAL(ddio_set_size(s, 1), -EROFS);
+	CU_ASSERT_EQUAL(ddio_set_size(s, 2 * BYTES), -EROFS);
+}
+
+static int mended(void *arg, const struct ddio_mend_state *st)
+{
+	(void)arg;
+	(void)st;
+	return 0;
+}
+
+static void frozen(struct cp_proc *p)
+{
+	struct ddio_file *f, *s;
+	struct ddio_file_stat st;
+	char path[80];
+
+	if (p->rank == LOOKER)
+		return;
+	f = open_file(p, "f", DDIO_CREATE);
+	if (p->rank == CLONER) {
+		fill(p, f, 1);
+		CP_OK(p, ddio_snap(f, "s"));
+	}
+	ddio_sim_sleep(p->env, CP_SEC);
+	CP_OK(p, ddio_fstat(f, &st));
+	snprintf(path, sizeof(path), DDIO_SNAP_DIRECTORY "/%llu/s", (unsigned long long)st.id);
+	s = open_file(p, path, 0);
+	write_every_way(p, s);
+	ddio_sim_sleep(p->env, CP_SEC);
+	CU_ASSERT_TRUE(is(p, path, 1));
+	if (p->rank == CLONER) {
+		/* Its blocks may move, if no other file has them. */
+		fill(p, f, 2);
+		CP_OK(p, ddio_mend(s, 0, 0, mended, NULL));
+		CP_OK(p, ddio_drop_cache(s));
+		CU_ASSERT_TRUE(is(p, path, 1));
+		free_bytes(p);
+		CP_OK(p, ddio_remove(p->session, path));
+		CP_OK(p, ddio_remove(p->session, "f"));
+		free_bytes(p);
+	}
+	ddio_close(s);
+	ddio_close(f);
+}
+
 static void one_world(void (*fn)(struct cp_proc *p))
 {
 	struct cp_world w;
@@ -206,6 +284,11 @@ static void test_clones(void)
 static void test_snaps(void)
 {
 	one_world(snaps);
+}
+
+static void test_frozen(void)
+{
+	one_world(frozen);
 }
 
 /*
@@ -664,6 +747,7 @@ static void test_deaths(void)
 static const struct ut_case cases[] = {
 	{ "the bytes, and the space", test_clones },
 	{ "snapshots", test_snaps },
+	{ "nobody changes a snapshot", test_frozen },
 	{ "one state, though others write", test_writes },
 	{ "others write together", test_together },
 	{ "several of one file", test_at_once },

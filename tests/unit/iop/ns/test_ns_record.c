@@ -10,16 +10,18 @@
 #include "tests/unit/lib/ut.h"
 #include "tests/unit/lib/ut_hex.h"
 
-#define INODE(m)                                                                                   \
-	.ino = 0x0102030405060708, .mode = (m), .nlink = 0x11121314, .uid = 0x21222324,            \
-	.gid = 0x31323334, .flags = 0x41424344, .rdev = 0x5152535455565758,                        \
-	.size = 0x0162636465666768, .alloc = 0x7172737475767778,                                   \
-	.alloc_change = 0x8182838485868788, .change = 0x9192939495969798, .atime = { 0x0a, 0x1a }, \
-	.mtime = { 0x0b, 0x1b }, .ctime = { 0x0c, 0x1c }, .btime = { -1, 999999999 }
+#define INODE(m) INODE_WITH(m, 0x41424344)
+#define INODE_WITH(m, f)                                                                         \
+	.ino = 0x0102030405060708, .mode = (m), .nlink = 0x11121314, .uid = 0x21222324,          \
+	.gid = 0x31323334, .flags = (f), .rdev = 0x5152535455565758, .size = 0x0162636465666768, \
+	.alloc = 0x7172737475767778, .alloc_change = 0x8182838485868788,                         \
+	.change = 0x9192939495969798, .atime = { 0x0a, 0x1a }, .mtime = { 0x0b, 0x1b },          \
+	.ctime = { 0x0c, 0x1c }, .btime = { -1, 999999999 }
 
 /* The bytes of these from nlink to btime. */
-#define INODE_HEX                                                                       \
-	"14131211 24232221 34333231 44434241 5857565554535251 6867666564636201 "        \
+#define INODE_HEX INODE_HEX_WITH("44434241")
+#define INODE_HEX_WITH(flags)                                                           \
+	"14131211 24232221 34333231 " flags " 5857565554535251 6867666564636201 "       \
 	"7877767574737271 8887868584838281 9897969594939291 0a00000000000000 1a000000 " \
 	"0b00000000000000 1b000000 0c00000000000000 1c000000 ffffffffffffffff ffc99a3b "
 
@@ -43,6 +45,11 @@ static const struct {
 	    .writer = 0xe1e2e3e4e5e6e7e8 },
 	  "04000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
 	  "0000000000000000 e8e7e6e5e4e3e2e1 6c73aaf5" },
+	{ "snapshot",
+	  { INODE_WITH(0100440, 0x41424346), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL } },
+	  "06000000 20810000 " INODE_HEX_WITH(
+		  "46434241") "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+			      "0000000000000000 0000000000000000 d1a770d5" },
 	{ "file with an epoch and a writer",
 	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
 	    .epoch = 0xf1f2f3f4f5f6f7f8, .writer = 0xe1e2e3e4e5e6e7e8 },

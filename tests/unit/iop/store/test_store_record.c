@@ -15,6 +15,7 @@
 static const struct rec_object object = {
 	.id = 0x0102030405060708, .seed = 0x1112131415161718, .block = 8192, .layout = 2
 };
+#define FROZEN "01000000 00200000 02000080 1817161514131211 b2d6b1ce"
 #define OBJECT "01000000 00200000 02000000 1817161514131211 59d3d968"
 
 static const struct rec_extent extent = { .id = 0x0102030405060708,
@@ -51,6 +52,20 @@ static void test_object(void)
 	CU_ASSERT_EQUAL(got.id, object.id);
 	CU_ASSERT_EQUAL(got.seed, object.seed);
 	CU_ASSERT_EQUAL(got.block, object.block);
+	CU_ASSERT_EQUAL(got.layout, object.layout);
+}
+
+static void test_frozen(void)
+{
+	uint8_t key[REC_KEY_LEN], value[REC_OBJECT_LEN];
+	struct rec_object frozen = object, got;
+
+	frozen.frozen = true;
+	rec_key(key, object.id);
+	rec_object_put(value, &frozen);
+	ut_hex_same("frozen object", value, sizeof(value), FROZEN);
+	CU_ASSERT_EQUAL(rec_object_get(key, sizeof(key), value, sizeof(value), &got), 0);
+	CU_ASSERT_TRUE(got.frozen);
 	CU_ASSERT_EQUAL(got.layout, object.layout);
 }
 
@@ -357,6 +372,7 @@ static void test_refused(void)
 
 static const struct ut_case cases[] = {
 	{ "object", test_object },
+	{ "a frozen object", test_frozen },
 	{ "extent", test_extent },
 	{ "free space", test_space },
 	{ "what is pending", test_pending },

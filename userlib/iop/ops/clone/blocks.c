@@ -65,6 +65,12 @@ static struct clone_hold *held(struct clone_job *job)
  */
 static void clone_commit(struct clone_job *job)
 {
+	int err = job->msg.flags & DDIO_OBJ_CLONE_FREEZE ? object_freeze(job->req->object) : 0;
+
+	if (err) {
+		clone_fail(job, err, "freezing a snapshot");
+		return;
+	}
 	clone_end(job);
 	obj_commit(job->req);
 }

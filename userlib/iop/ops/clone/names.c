@@ -224,7 +224,11 @@ static int clone_name(struct server_request *req, const struct ddio_msg_ns_clone
 		      struct open_clone *oc, struct inode *inode)
 {
 	struct ns_clone_as as = {
-		.size = x->size, .snap = x->flags & DDIO_CLONE_SNAP, .uid = x->uid, .gid = x->gid
+		.size = x->size,
+		.snap = x->flags & DDIO_CLONE_SNAP,
+		.frozen = x->flags & DDIO_CLONE_FROZEN,
+		.uid = x->uid,
+		.gid = x->gid,
 	};
 	char name[DDIO_MAX_NAME + 1];
 	int err = place(req, x, oc->clone.from, &as, name);
