@@ -252,9 +252,15 @@ static void frozen(struct cp_proc *p)
 	write_every_way(p, s);
 	ddio_sim_sleep(p->env, CP_SEC);
 	CU_ASSERT_TRUE(is(p, path, 1));
-	if (p->rank == CLONER) {
-		/* Its blocks may move, if no other file has them. */
+	/* Where no other file has its blocks either: a write in place would need no space. */
+	if (p->rank == CLONER)
 		fill(p, f, 2);
+	ddio_sim_sleep(p->env, CP_SEC);
+	write_every_way(p, s);
+	ddio_sim_sleep(p->env, CP_SEC);
+	CU_ASSERT_TRUE(is(p, path, 1));
+	if (p->rank == CLONER) {
+		/* Its blocks may move. */
 		CP_OK(p, ddio_mend(s, 0, 0, mended, NULL));
 		CP_OK(p, ddio_drop_cache(s));
 		CU_ASSERT_TRUE(is(p, path, 1));
