@@ -59,6 +59,36 @@ static void test_accept(void)
 	finish(&s);
 }
 
+/* Whoever has not offered to hear of orderly ends gets a WELCOME as before. */
+static void test_accept_without_ends(void)
+{
+	struct ddio_disk_id id = { .disk = 3 };
+	struct ddio_ends ends = { .known = true, .n = 1, .boot = { 7 } };
+	struct ddio_msg_welcome given = { .nreactors = 1,
+					  .identified = true,
+					  .ids = { .n = 1, .ids = &id },
+					  .told_ends = true,
+					  .names_ends = ends,
+					  .ends = &ends },
+				got;
+	struct script t = { .len = 0 };
+	const uint8_t *payload;
+	struct peer_seen s;
+	size_t len = 0;
+
+	begin_accept(&s, &right_key, "lab", false, 1);
+	answer_challenge(&s, &right_key, &t);
+	mem_feed(&s.m, t.bytes, t.len);
+	CU_ASSERT_EQUAL(ddio_conn_welcome(s.conn, &given), 0);
+	mem_run(&s.m);
+	payload = said(&s, DDIO_OP_WELCOME, &len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(payload);
+	CU_ASSERT_EQUAL_FATAL(ddio_get_welcome(payload, len, &got), 0);
+	CU_ASSERT(got.identified && got.ids.n == 1 && !got.told_ends);
+	ddio_welcome_free(&got);
+	finish(&s);
+}
+
 static void test_accept_wrong_key(void)
 {
 	struct script t = { .len = 0 };
@@ -513,6 +543,7 @@ static void test_open_end(void)
 
 static const struct ut_case accept_cases[] = {
 	{ "an honest connector", test_accept },
+	{ "a peer that knows of no orderly ends", test_accept_without_ends },
 	{ "wrong key", test_accept_wrong_key },
 	{ "forged proof", test_accept_forged },
 	{ "reflected proof", test_accept_reflected },
