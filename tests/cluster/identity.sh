@@ -150,6 +150,7 @@ check "c: ... shows no other file's bytes" same three
 check "c: fsck keeps what it cannot place" grep -q "kept as it is, since .*(.--repair --drop. removes it)" <("$ddio" fsck --repair)
 check "c: ... still" grep -q " 1 orphans" <("$ddio" fsck)
 fails "c: --drop alone" "needs --repair" "$ddio" fsck --drop
+check "c: ... removes nothing" grep -q " 1 orphans" <("$ddio" fsck)
 check "c: --drop removes it" "$ddio" fsck --repair --drop
 check "c: ... and nothing else" grep -q " 0 orphans" <("$ddio" fsck)
 check "c: both files are there" same one
