@@ -175,29 +175,12 @@ static int link_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 	return 0;
 }
 
-/* A daemon has no user: it shows that it has the key of daemons.  If that fails, it will be refused. */
-static void link_user(struct epoch_asker *a)
-{
-	const struct ddio_msg msg = { .opcode = DDIO_OP_USER };
-	struct ddio_msg_user x = { .kind = DDIO_USER_SERVER, .len = DDIO_MAC_LEN };
-	uint8_t buf[64], mac[DDIO_MAC_LEN];
-	ssize_t len;
-
-	if (!(ddio_conn_features(a->conn) & DDIO_FEATURE_USERS) ||
-	    !server_sign(&a->reactor->iop->servers_key, ddio_conn_tie(a->conn), mac))
-		return;
-	x.cred = mac;
-	len = ddio_put_user(buf, sizeof(buf), &x);
-	if (len > 0)
-		ddio_conn_send(a->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
-}
-
 static void link_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
 	struct epoch_asker *a = ctx;
 
 	(void)welcome;
-	link_user(a);
+	server_show(&a->reactor->iop->servers_key, a->conn);
 	/* One of an earlier release has decided nothing. */
 	if (ddio_conn_features(a->conn) & DDIO_FEATURE_EPOCH)
 		ask_next(a);

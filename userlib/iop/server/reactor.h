@@ -23,6 +23,7 @@
 /* The reason given for whatever a node refuses, or ends, because it is stopping. */
 #define SERVER_STOPPING "the I/O processor is stopping"
 
+struct clone_reaper;
 struct ddio_iop;
 struct ddio_past;
 struct epoch_asker;
@@ -100,6 +101,7 @@ struct client {
  * @spare, @spare_bytes: its buffers that are kept for the next collective; part of @memory
  * @bounds: what clients may take, and have taken
  * @asker: asks the name space about epochs that are not settled, or NULL
+ * @reaper: the name server's: removes what is left of clones that got no name, or NULL
  * @jobs: whose requests it serves
  * @trace: what is recorded of its collectives, or NULL
  * @asking: credentials of its clients that are being looked at
@@ -124,6 +126,7 @@ struct reactor {
 	uint64_t collectives, requests, refused;
 	uint64_t memory;
 	struct epoch_asker *asker;
+	struct clone_reaper *reaper;
 	uint32_t asking;
 	struct bounds bounds;
 	struct iop_jobs jobs;

@@ -15,6 +15,22 @@ bool server_sign(const struct ddio_key *key, const uint8_t tie[DDIO_PROOF_LEN],
 	return key->len && ddio_key_mac(key, text, sizeof(text), mac);
 }
 
+void server_show(const struct ddio_key *key, struct ddio_conn *conn)
+{
+	const struct ddio_msg msg = { .opcode = DDIO_OP_USER };
+	struct ddio_msg_user x = { .kind = DDIO_USER_SERVER, .len = DDIO_MAC_LEN };
+	uint8_t buf[64], mac[DDIO_MAC_LEN];
+	ssize_t len;
+
+	if (!(ddio_conn_features(conn) & DDIO_FEATURE_USERS) ||
+	    !server_sign(key, ddio_conn_tie(conn), mac))
+		return;
+	x.cred = mac;
+	len = ddio_put_user(buf, sizeof(buf), &x);
+	if (len > 0)
+		ddio_conn_send(conn, &msg, buf, (size_t)len, NULL, 0, NULL);
+}
+
 static bool grant_mac(const struct ddio_key *key, const struct ddio_msg_grant *grant,
 		      uint8_t mac[DDIO_MAC_LEN])
 {

@@ -70,6 +70,8 @@ bool grant_genuine(const struct ddio_key *key, const struct ddio_msg_grant *gran
 /* Computes what a daemon says of itself: see DDIO_USER_SERVER. */
 bool server_sign(const struct ddio_key *key, const uint8_t tie[DDIO_PROOF_LEN],
 		 uint8_t mac[DDIO_MAC_LEN]);
+/* A daemon that connects to another has no user: it shows that it has their key.  If that fails, it will be refused. */
+void server_show(const struct ddio_key *key, struct ddio_conn *conn);
 
 /* Remembers a grant if it is genuine and the user's: returns false if not. */
 bool user_grant(struct iop_user *user, const struct ddio_key *key,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Clones at the name space.  A clone is a file without a name until all of its blocks are there; then it gets name, size
- * and owner in one change.  Until then it belongs to the connection that asked for it: if that ends, or the node does, it is an
- * orphan as any other.
+ * and owner in one change.  Until then it belongs to the connection that asked for it: if that ends, it is removed here
+ * (reap.c); if the node ends, it is an orphan as any other.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,8 +60,10 @@ void clone_names_gone(struct client *client)
 
 	if (!ns || client->reactor->index)
 		return;
-	while ((oc = next_of(ns, client, NULL)))
+	while ((oc = next_of(ns, client, NULL))) {
+		clone_reap(client->reactor, oc->clone.ino);
 		forget(oc);
+	}
 }
 
 static void reply_clone(struct server_request *req, struct inode *inode, bool named)
@@ -245,6 +247,8 @@ static int clone_give_up(struct server_request *req, struct open_clone *oc, stru
 	uint64_t ino = oc->clone.ino;
 
 	forget(oc);
+	/* Whoever gives it up removes it, unless he dies. */
+	clone_reap(req->reactor, ino);
 	user_tell(req, ino, DDIO_GRANT_REMOVE);
 	return ns_inode(fs_ns(req), ino, inode);
 }

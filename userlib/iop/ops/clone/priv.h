@@ -28,4 +28,10 @@ int serve_ns_clone(struct server_request *req, const void *payload);
 int serve_ns_cloned(struct server_request *req, const void *payload);
 void clone_names_gone(struct client *client);
 
+/* reap.c: a clone stays without a name, and its maker may be gone: after a while it is removed. */
+void clone_reap(struct reactor *reactor, uint64_t ino);
+void clone_reaper_init(struct reactor *reactor);
+void clone_reaper_stop(struct reactor *reactor);
+void clone_reaper_exit(struct reactor *reactor);
+
 #endif /* DDIO_CLONE_PRIV_H */

@@ -31,9 +31,17 @@ static const struct server_op handled[] = {
 	  .serve = serve_obj_clone },
 };
 
+static void clone_reactor_stop(struct reactor *reactor)
+{
+	clone_reaper_stop(reactor);
+	clone_holds_stop(reactor);
+}
+
 const struct server_service clone_service = {
 	.ops = handled,
 	.nops = sizeof(handled) / sizeof(handled[0]),
-	.reactor_stop = clone_holds_stop,
+	.reactor_init = clone_reaper_init,
+	.reactor_stop = clone_reactor_stop,
+	.reactor_exit = clone_reaper_exit,
 	.client_gone = clone_names_gone,
 };

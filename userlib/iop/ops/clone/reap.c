@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Removes what is left of clones that stayed without a name, since whoever made them has gone or has given up: the name server does it
+ * by itself, one file after the other and disk by disk, as a client that removes an orphan does.  It begins when a timeout has
+ * passed: by then every hold is over that the clone's maker had, so no disk makes an object of it any more, and one that lives
+ * has removed it itself.  What a node does not answer is tried again, after another timeout.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "env/lines.h"
+#include "iop/ops/clone/priv.h"
+#include "iop/ns/ns.h"
+
+/* Files that wait; more than that are left to whoever looks for files without a name. */
+#define REAP_MOST 1024
+
+/**
+ * struct clone_reaper - the name server's
+ * @queue: @n files, by when they are @due
+ * @rec: of the first of them, while @busy; @at: the disk of it that is being asked
+ * @conn, @tls: to the reactor @wanted of that disk's node
+ * @stopping: nothing is begun any more
+ */
+struct clone_reaper {
+	struct reactor *reactor;
+	struct {
+		uint64_t ino, due;
+	} queue[REAP_MOST];
+	uint32_t n, at, wanted;
+	bool busy, stopping;
+	struct ddio_file_record rec;
+	struct ddio_conn *conn;
+	struct ddio_tls *tls;
+	struct ddio_timer timer;
+};
+
+static void reap_turn(void *arg);
+static void disk_ask(struct clone_reaper *r);
+
+static void hang_up(struct clone_reaper *r)
+{
+	if (r->conn)
+		ddio_conn_close(r->conn, false);
+	r->conn = NULL;
+	ddio_tls_free(r->tls);
+	r->tls = NULL;
+}
+
+static void file_over(struct clone_reaper *r)
+{
+	hang_up(r);
+	if (r->busy)
+		ddio_file_record_free(&r->rec);
+	r->busy = false;
+}
+
+static void turn_at(struct clone_reaper *r, uint64_t at)
+{
+	if (r->stopping || r->busy || ddio_timer_armed(&r->timer))
+		return;
+	r->timer.fn = reap_turn;
+	r->timer.arg = r;
+	/* Without memory for a timer the next one that dies has both removed. */
+	(void)ddio_timer_arm(r->reactor->env, &r->timer, at);
+}
+
+static void queue_add(struct clone_reaper *r, uint64_t ino)
+{
+	uint64_t due = ddio_env_now(r->reactor->env) + r->reactor->iop->conf->timeout_ns;
+
+	if (r->n == REAP_MOST)
+		return;
+	r->queue[r->n].ino = ino;
+	r->queue[r->n++].due = due;
+}
+
+/* Takes the first out; @again: it is tried once more, later. */
+static void queue_next(struct clone_reaper *r, bool again)
+{
+	uint64_t ino = r->queue[0].ino;
+
+	file_over(r);
+	memmove(r->queue, r->queue + 1, --r->n * sizeof(r->queue[0]));
+	if (again)
+		queue_add(r, ino);
+	if (r->n)
+		turn_at(r, r->queue[0].due);
+}
+
+void clone_reap(struct reactor *reactor, uint64_t ino)
+{
+	struct clone_reaper *r = reactor->reaper;
+
+	if (!r || r->stopping)
+		return;
+	queue_add(r, ino);
+	turn_at(r, r->queue[0].due);
+}
+
+static const struct ddio_conf_disk *disk_of(const struct clone_reaper *r)
+{
+	return &r->reactor->iop->conf->disks[r->rec.disks[r->at]];
+}
+
+static void disk_failed(struct clone_reaper *r)
+{
+	ddio_env_log(r->reactor->env, DDIO_LOG_INFO,
+		     "disk %s cannot be asked to remove what is left of a clone: later",
+		     disk_of(r)->name);
+	queue_next(r, true);
+}
+
+static void disk_done(struct clone_reaper *r)
+{
+	hang_up(r);
+	if (++r->at < r->rec.ndisks)
+		disk_ask(r);
+	else
+		queue_next(r, ns_gone(r->reactor->iop->ns, r->queue[0].ino) == -EBUSY);
+}
+
+static int link_message(void *ctx, const struct ddio_msg *msg, const void *payload)
+{
+	struct clone_reaper *r = ctx;
+
+	(void)payload;
+	if (!(msg->flags & DDIO_WIRE_REPLY))
+		return msg->opcode == DDIO_OP_PING
+			       ? ddio_conn_reply(r->conn, msg, DDIO_ST_OK, NULL, 0)
+			       : 0;
+	if (!msg->status || msg->status == DDIO_ST_NOT_FOUND || msg->status == DDIO_ST_STALE)
+		disk_done(r);
+	else
+		disk_failed(r);
+	return 0;
+}
+
+static void link_connect(struct clone_reaper *r);
+
+static void object_remove_send(struct clone_reaper *r)
+{
+	const struct ddio_msg msg = { .opcode = DDIO_OP_OBJ_REMOVE, .tag = 1 };
+	const struct ddio_msg_obj x = { .file = r->rec.ref, .disk = r->rec.disks[r->at] };
+	uint8_t buf[DDIO_OBJ_LEN];
+	ssize_t len = ddio_put_obj(buf, sizeof(buf), &x);
+
+	server_show(&r->reactor->iop->servers_key, r->conn);
+	if (len < 0 || ddio_conn_send(r->conn, &msg, buf, (size_t)len, NULL, 0, NULL))
+		disk_failed(r);
+}
+
+static void link_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+{
+	struct clone_reaper *r = ctx;
+	uint32_t i;
+
+	for (i = 0; i < welcome->ndisks; i++)
+		if (welcome->disks[i].disk == r->rec.disks[r->at])
+			break;
+	if (i == welcome->ndisks) {
+		disk_failed(r);
+	} else if (welcome->disks[i].reactor == welcome->reactor) {
+		object_remove_send(r);
+	} else if (r->wanted) {
+		disk_failed(r);
+	} else {
+		r->wanted = welcome->disks[i].reactor;
+		hang_up(r);
+		link_connect(r);
+	}
+}
+
+static void link_closed(void *ctx, int err, const char *why)
+{
+	(void)err;
+	(void)why;
+	disk_failed(ctx);
+}
+
+static const struct ddio_conn_ops link_ops = {
+	.ready = link_ready,
+	.message = link_message,
+	.closed = link_closed,
+};
+
+static void link_connect(struct clone_reaper *r)
+{
+	const struct ddio_iop *iop = r->reactor->iop;
+	const struct ddio_conf *conf = iop->conf;
+	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT, .reactor = r->wanted };
+	struct ddio_conn_opts opts = { .key = &iop->key,
+				       .cluster = conf->cluster,
+				       .handshake_ns = conf->timeout_ns,
+				       .unsummed = conf->wire_checksums == DDIO_CONF_SUMS_NO,
+				       .users = iop->users };
+	int err = 0;
+
+	if (conf->tls)
+		err = ddio_conn_tls_new(&iop->key, conf->kernel_tls, &r->tls);
+	opts.tls = r->tls;
+	if (!err)
+		err = ddio_conn_connect(r->reactor->env, conf->nodes[disk_of(r)->node].address,
+					&hello, &opts, &link_ops, r, &r->conn);
+	if (!err)
+		return;
+	r->conn = NULL;
+	disk_failed(r);
+}
+
+static void disk_ask(struct clone_reaper *r)
+{
+	r->wanted = 0;
+	if (r->rec.disks[r->at] < r->reactor->iop->conf->ndisks)
+		link_connect(r);
+	else
+		queue_next(r, false);
+}
+
+/* Begins with the first file, if it still has no name: 0, 1: there is nothing to do, or -errno. */
+static int file_begin(struct clone_reaper *r)
+{
+	struct ns *ns = r->reactor->iop->ns;
+	struct inode inode;
+	int err = ns_inode(ns, r->queue[0].ino, &inode);
+
+	if (err)
+		err = 1;
+	else if (inode.nlink)
+		err = 1;
+	else if (ns_in_use(ns, inode.ino))
+		err = -EBUSY;
+	else
+		err = inode_record(&inode, &r->rec);
+	inode_free(&inode);
+	return err;
+}
+
+static void reap_turn(void *arg)
+{
+	struct clone_reaper *r = arg;
+	int err;
+
+	if (r->stopping || !r->n || r->busy)
+		return;
+	if (r->queue[0].due > ddio_env_now(r->reactor->env)) {
+		turn_at(r, r->queue[0].due);
+		return;
+	}
+	err = file_begin(r);
+	if (err) {
+		queue_next(r, err < 0);
+		return;
+	}
+	r->busy = true;
+	r->at = 0;
+	disk_ask(r);
+}
+
+/* Without memory all of it is left to whoever looks for files without a name. */
+void clone_reaper_init(struct reactor *reactor)
+{
+	reactor->reaper = reactor->index ? NULL : calloc(1, sizeof(*reactor->reaper));
+	if (reactor->reaper)
+		reactor->reaper->reactor = reactor;
+}
+
+void clone_reaper_stop(struct reactor *reactor)
+{
+	struct clone_reaper *r = reactor->reaper;
+
+	if (!r)
+		return;
+	r->stopping = true;
+	ddio_timer_cancel(reactor->env, &r->timer);
+	file_over(r);
+}
+
+void clone_reaper_exit(struct reactor *reactor)
+{
+	/* One whose node did not start was not stopped. */
+	clone_reaper_stop(reactor);
+	free(reactor->reaper);
+	reactor->reaper = NULL;
+}
