@@ -31,7 +31,7 @@ modules)
 system) set -- vm/t_engines vm/t_mount vm/t_cluster vm/t_scatter; name=system ;;
 esac
 if [ "$label" = debug ]; then
-	bound=7200
+	bound=1800
 	: "${DDIO_CALLS:=100000}"
 fi
 

@@ -15,6 +15,8 @@ vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm_dir/../.." && pwd)
 . "$top/tests/patience.sh"
 cache=${DDIO_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/ddio}
+# A kernel that looks at every access takes so many times as long, booting included.
+debug_slow=4
 kernels_all='6.1 6.12 7.x'
 PATH=$PATH:/usr/sbin:/sbin
 # Drops the settings of a calling make.

@@ -11,7 +11,8 @@
 #   --kernel K      6.1 (default), 6.12, 7.x or debug
 #   --mod LIST      modules to load first: all (default), none, 'hp97560' ...
 #   --timeout S     seconds that the whole machine takes at most where nothing else runs (300);
-#                   $DDIO_PATIENCE times as long is waited (tests/patience.sh)
+#                   $DDIO_PATIENCE times as long is waited (tests/patience.sh), and $debug_slow times
+#                   that for the debug kernel.  Booting and the search for leaks count
 #   --name N        of the logs, build/log/vm/N.{out,console,verdict} (default KERNEL)
 #   --mem M, --smp N
 #   --append 'WORDS'   more kernel parameters
@@ -63,6 +64,7 @@ parse_options() {
 	done
 	args=("$@")
 	label=$(kernel_label "$kernel") || exit 1
+	[ "$label" != debug ] || bound=$((bound * debug_slow))
 	# KASAN's shadow takes a part of the memory.
 	[ -n "$mem" ] || { mem=1536; [ "$label" != debug ] || mem=2560; }
 	[ -n "$cmd$shell" ] || [ $# -gt 0 ] || die "nothing to run: --cmd, --shell or a script"
