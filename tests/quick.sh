@@ -15,6 +15,11 @@ patterns=("$@")
 begin=$(date +%s)
 mk() { make --no-print-directory -s -j"$(nproc)" D="$build" "$@"; }
 
+echo '#include <CUnit/Basic.h>' | "${CC:-gcc}" -E -o /dev/null - 2>/dev/null || {
+	echo 'quick.sh: the unit tests need CUnit (libcunit1-dev); "make deps" installs all that building and testing need' >&2
+	exit 2
+}
+
 chosen() {
 	local p
 	[ ${#patterns[@]} -gt 0 ] || return 0

@@ -9,7 +9,7 @@ K ?= $(VM_KERNELS)
 # For the machine: unit tests that can be given block devices (t_engines.sh), one of what its kernel does for TLS (t_cluster.sh), benchmarks (t_cost.sh), the
 # processes of t_scatter.sh, what works on the mount of t_mount.sh.
 VM_UNIT := build/tests/vm/test_env_disk_stream build/tests/vm/test_env_tls_kernel
-VM_PERF := build/tests/vm/bench_kmod build/tests/vm/bench_kmod_delivery
+VM_PERF := build/tests/vm/bench_tls build/tests/vm/bench_kmod build/tests/vm/bench_kmod_delivery
 VM_HELPER := build/tests/vm/crowd build/tests/vm/fsload
 VM_POSIX := build/tests/vm/posix
 VM_BIN := $(VM_UNIT) $(VM_PERF) $(VM_HELPER) $(VM_POSIX)
