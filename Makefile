@@ -18,6 +18,7 @@
 #   make check-vm   only the kernel modules' tests, in virtual machines with Debian's
 #                   kernels 6.1, 6.12 and the newest (K='6.1 7.x': only those)
 #   make check-vm-debug  the same on a kernel with KASAN, lockdep and fault injection
+#   make plants     how many planted bugs 300 seeds of these faults find, and how soon (SEEDS=, PLANTS=names)
 #   make paper      the papers' measurements in virtual time, into build/paper/
 #   make deps       install what building and testing need (apt-get; root or sudo)
 #   make install    PREFIX=/usr/local, DESTDIR=

@@ -129,6 +129,11 @@ include tests/vm/build.mk
 include tests/mpiio/build.mk
 include tests/quick.mk
 
+# How many of the bugs of tests/sim/plant.pl simulated faults find by SEEDS (300) seeds.
+.PHONY: plants
+plants: $(TOOL_TARGETS)
+	$(Q)tests/plants.sh
+
 # Fresh seeds of simulated faults.
 .PHONY: night
 night: $(TOOL_TARGETS)

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Bugs that the simulated faults must find: plant.pl prints their names; plant.pl NAME prints the source that the bug
-# is planted in; plant.pl NAME FILE writes that source, with the bug, to FILE.  A bug is one change within one
+# is planted in; plant.pl --option NAME prints the option with which seeds find it, if they need one; plant.pl NAME FILE
+# writes that source, with the bug, to FILE.  A bug is one change within one
 # function; if that no longer has the text to be changed, once, the bug is to be planted anew.
 use strict;
 use warnings;
 
-# name => [ source, function, text, other text ]
+# name => [ source, function, text, other text, option ]
 my $iop = 'userlib/iop';
 my %bug = (
 	# The records were not written, and the sync succeeds.
@@ -38,11 +39,32 @@ my %bug = (
 	fill => ["$iop/cache/disk.c", 'entry_fill_end', 'cache_mem_raw_free(c, c->fill_buf, e->size);',
 		'if (status) { cache_mask_merge(e, c->fill_buf); e->err = 0; } cache_mem_raw_free(c, c->fill_buf, e->size);'],
 	# The name space has forgotten that an atomic write was committed.
-	decision => ["$iop/ops/fs_epoch.c", 'serve_ns_decided', 'if (!err && inode.epoch == x.epoch)', 'if (err)'],
+	decision => ["$iop/ops/fs_epoch.c", 'serve_ns_decided', 'if (!err && inode.epoch == x.epoch)', 'if (err)', '--atomic'],
 	# A clone does not wait until the cache has written back what it has of the file.
 	clone => ["$iop/ops/clone/hold.c", 'hold_go_on', 'cache_flush(h->disk->cache, &h->flush);', 'hold_ready(h);'],
 	# The records are written before the disk is flushed.
 	order => ["$iop/lmdb/committer.c", 'commit_begin', '} else if (commit_flushes(c)) {', '} else if (commit_flushes(c) && !c->any) {'],
+	# A block that a clone has, too, is written in its place.
+	shared => ["$iop/store/share.c", 'object_target', 'there = !shares_at(&obj->store->shares, *start, &len);', 'there = true;'],
+	# What is cut off within a block comes back when the file grows.
+	edge => ["$iop/ops/object_cut.c", 'truncate_edge',
+		'obj_zero(req, size, block_behind(req, size) * req->obj.file.block, truncate_rest);', '(void)size; truncate_rest(req);'],
+	# A collective read does not ask the cache for what is newer than the disk's.
+	dirty => ["$iop/coll/slot/read.c", 'read_locked', 'if (slot->lock.dirty) {', 'if (slot->lock.dirty && !slot) {'],
+	# The cache keeps a block that a collective has written over.
+	stale => ["$iop/coll/slot/write.c", 'write_moved', 'slot_drop(slot, true);', 'slot_drop(slot, false);'],
+	# When a collective's write has failed, the cache drops what it has that is newer than the disk's.
+	newer => ["$iop/coll/slot/write.c", 'write_moved', 'writing && !slot->lock.newer', 'writing'],
+	# Bytes of a block that was written in part are not taken from the disk, if their neighbours were written.
+	merge => ["$iop/cache/mask.c", 'cache_mask_merge', 'if (~e->mask[w])', 'if (!e->mask[w])'],
+	# Of a block that was never written, only what has changed is.
+	part => ["$iop/cache/disk.c", 'entry_write_at', 'if (!written || ', 'if ((!written && !c) || '],
+	# A lock for writing is in nobody's way.
+	lock => ["$iop/lock/held.c", 'lock_conflict_lowest', 'writing = conflict_in(locks, file, want, true);', 'writing = NULL;', '--mounts'],
+	# An exchange of names gives only one of them.
+	exchange => ["$iop/ns/rename.c", 'exchange', 'int ret = ns_enter(ns, r->to, r->x->new_name, &there);', 'int ret = 0; (void)there;', '--mounts'],
+	# One record in seven of the name space's journals is passed over after a loss of power.
+	replay => ["$iop/kv/journal.c", 'replay_all', 'ret = replay_record(&rd[i], map);', 'ret = *seq % 7 ? replay_record(&rd[i], map) : 0;', '--mounts'],
 );
 
 my ($name, $out) = @ARGV;
@@ -50,7 +72,13 @@ if (!defined $name) {
 	print "$_\n" for sort keys %bug;
 	exit 0;
 }
-my ($file, $function, $from, $to) = @{ $bug{$name} or die "plant.pl: there is no bug $name\n" };
+my $option = $name eq '--option';
+$name = $out if $option;
+my ($file, $function, $from, $to, $seeds) = @{ $bug{ $name // '' } or die "plant.pl: there is no bug $name\n" };
+if ($option) {
+	print "$seeds\n" if $seeds;
+	exit 0;
+}
 if (!defined $out) {
 	print "$file\n";
 	exit 0;

@@ -500,6 +500,19 @@ static void clone_read(struct faults_cp *cp, struct ddio_file *clone)
 	cp->cloned = true;
 }
 
+/* Writes over all of the clone, which changes nothing of the file. */
+static void clone_write(struct faults_cp *cp, struct ddio_file *clone)
+{
+	uint8_t *buf = cp->cloned && cp->size ? malloc(cp->size) : NULL;
+
+	if (!buf)
+		return;
+	memset(buf, 0xc1, cp->size);
+	call_begin(cp, "pwrite");
+	call_end(cp, (int)ddio_pwrite(clone, buf, cp->size, 0));
+	free(buf);
+}
+
 static int mend_told(void *arg, const struct ddio_mend_state *st)
 {
 	(void)arg;
@@ -519,6 +532,7 @@ static void cp_clone(struct faults_cp *cp)
 	    CALL(cp, "open", ddio_open(cp->session, name, 0, NULL, &clone)))
 		return;
 	clone_read(cp, clone);
+	clone_write(cp, clone);
 	ddio_close(clone);
 	if (!CALL(cp, "remove", ddio_remove(cp->session, name)))
 		CALL(cp, "mend", ddio_mend(cp->file[r->file], 0, 0, mend_told, NULL));

@@ -40,6 +40,8 @@ static void conf_files(struct faults *f)
 		file = &f->file[i];
 		snprintf(file->name, sizeof(file->name), "f%u", i);
 		file->block = 512u << faults_pick(&f->rng, 0, 3);
+		if (f->conf.large)
+			file->block <<= 3;
 		file->layout = faults_chance(&f->rng, 70) ? DDIO_CONTIGUOUS
 							  : faults_pick(&f->rng, 1, 2);
 		file->cells = faults_pick(&f->rng, 50, 6000);
@@ -63,6 +65,9 @@ void faults_conf_make(struct faults *f)
 	conf_disks(f);
 	c->cps = faults_scale(&f->rng, 1, FAULTS_CPS);
 	c->rounds = f->spec.rounds ? f->spec.rounds : faults_pick(&f->rng, 6, 40);
+	c->large = f->spec.seed % 13 == 6;
+	if (c->large && c->cache < 8 << 15)
+		c->cache = 8 << 15;
 	conf_files(f);
 	/* A few kinds at a time find more bugs than all together. */
 	c->kinds = ddio_rand_next(&f->rng) & ddio_rand_next(&f->rng) & ((1u << FAULTS_RECORDS) - 1);

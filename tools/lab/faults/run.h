@@ -131,7 +131,8 @@ struct faults_result {
  * @queried: after a collective transfer a process, or all together, ask which cells of the file are not zeros; follows from the
  *	seed, too
  * @scrubbed: disks are scrubbed all the time; follows from the seed, too
- * @cloned: files are cloned; follows from the seed, too
+ * @cloned: files are cloned, and the clones read and written; follows from the seed, too
+ * @large: blocks are of 4 to 32 KB, of which a part is written; follows from the seed, too
  * @install: caches read a block before a part of it is written; follows from the seed, too
  * @aimed: there are scenes (scene.c); follows from the seed, too
  * @streamed: disks take block lists, as kmod does; @satf: reads by DDs are served shortest access time first; both only
@@ -143,7 +144,7 @@ struct faults_conf {
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
 	bool emulated, cscan, small, lax, viewed, counted, locked, spread, queried, scrubbed,
-		cloned, install, aimed, streamed, satf;
+		cloned, large, install, aimed, streamed, satf;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
