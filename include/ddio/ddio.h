@@ -646,7 +646,8 @@ int ddio_layout(struct ddio_file *file, int (*fn)(void *arg, const struct ddio_p
  * @DDIO_METHOD_DDS: disk-directed with presort: blocks in the order of their places
  * @DDIO_METHOD_SMALL: rank 0 reads or writes for all, and the data travel with the members' agreement.  Chosen by
  *	DDIO_METHOD_DEFAULT for arrays of which all shares together have at most 64 KB, in groups of at most 1024
- *	members, and for a range without holes that one process transfers alone, without flags but DDIO_XFER_SHORT and DDIO_XFER_NO_SCATTER; found in reports, and cannot be asked for
+ *	members; there also for other parts that lie within 64 KB of the file, with DDIO_XFER_OVERLAP, too, and, when written,
+ *	without holes, if no member writes more than 64 KB / members; and for a range without holes that one process transfers alone, without flags but DDIO_XFER_SHORT and DDIO_XFER_NO_SCATTER; found in reports, and cannot be asked for
  */
 enum ddio_method {
 	DDIO_METHOD_DEFAULT = 0,

@@ -295,11 +295,28 @@ static inline void gen_crowd_of(struct rnd *r, struct ddio_crowd *x, uint32_t ki
 	free(e);
 }
 
+/* Some members' data. */
+static inline void gen_carried(struct rnd *r, struct ddio_crowd *x)
+{
+	static const uint8_t bytes[64];
+	static struct ddio_carried carried[CROWD_OF_MAX];
+	uint32_t i;
+
+	x->carries = rnd_below(r, 2);
+	x->carried = carried;
+	for (i = 0; x->carries && i < x->nmembers; i++)
+		if (rnd_below(r, 2))
+			carried[x->ncarried++] = (struct ddio_carried){
+				x->first + i, 1 + (uint32_t)rnd_below(r, sizeof(bytes)), bytes
+			};
+}
+
 static inline void gen_crowd(struct rnd *r, struct ddio_crowd *x)
 {
 	gen_crowd_of(r, x, 2 + (uint32_t)rnd_below(r, DDIO_PART_VIEW - 1),
 		     1 + (uint32_t)rnd_below(r, CROWD_OF_MAX));
 	x->spread = (uint32_t)rnd_below(r, 4);
+	gen_carried(r, x);
 	if (!x->spread)
 		return;
 	x->lo = rnd_below(r, DDIO_MAX_FILE);

@@ -35,8 +35,10 @@ void code_number(struct ddio_coder *c, uint64_t *v);
 
 /* Reads a crowd, of which bytes may be left over.  After an error nothing is allocated. */
 int crowd_read(const void *buf, size_t len, struct ddio_crowd *crowd, size_t *used);
-/* After an error @crowd must be freed. */
-void code_crowd(struct ddio_coder *c, struct ddio_crowd *crowd);
+/* Codes one that carries nothing.  After an error @crowd must be freed. */
+void code_crowd_only(struct ddio_coder *c, struct ddio_crowd *crowd);
+/* Returns zeroed memory that goes with the crowd; NULL without memory. */
+void *crowd_hold(struct ddio_crowd *crowd, size_t bytes);
 /* Gives @to the descriptions that @from owns, and frees @from. */
 void crowd_adopt(struct ddio_crowd *to, struct ddio_crowd *from);
 bool crowd_tree_same(const struct ddio_tree *a, const struct ddio_tree *b);

@@ -69,7 +69,7 @@ static void code_parts(struct ddio_coder *c, struct ddio_msg_coll_start *x)
 /* The crowd of all members. */
 static void code_all(struct ddio_coder *c, struct ddio_msg_coll_start *x)
 {
-	code_crowd(c, &x->crowd);
+	code_crowd_only(c, &x->crowd);
 	code_check(c, !x->crowd.first && x->crowd.nmembers == x->nprocs, -EINVAL);
 }
 
@@ -222,7 +222,7 @@ static inline void code_coll_told(struct ddio_coder *c, struct ddio_msg_coll_tol
 	code_bytes(c, x->group, sizeof(x->group));
 	code_u64(c, &x->op);
 	code_check(c, x->op != 0, -EINVAL);
-	code_crowd(c, &x->crowd);
+	code_crowd_only(c, &x->crowd);
 	code_check(c, x->crowd.nmembers == 1 && x->crowd.kind == DDIO_PART_LIST, -EINVAL);
 	code_check(c, !x->crowd.spread, -EINVAL);
 }

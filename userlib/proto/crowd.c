@@ -14,11 +14,18 @@ enum { HEAD_LEVELS = 7, HEAD_SKIP = 8, HEAD_AGAIN = 16, HEAD_MAX = 31 };
 /* The fields that a view has. */
 enum { VIEW_TREE = 1, VIEW_SAME = 2, VIEW_SKIP = 4, VIEW_EXTENT = 8, VIEW_MAX = 15 };
 
-/* A crowd's kind, and beside it: how it is spread; its bounds follow. */
-enum { KIND_MASK = 7, KIND_SHIFT = 3, KIND_BOUNDS = 32, KIND_MAX = 63 };
+/* A crowd's kind, and beside it: how it is spread; its bounds follow; what it carries follows. */
+enum {
+	KIND_MASK = 7,
+	KIND_SHIFT = 3,
+	KIND_SPREAD = 3,
+	KIND_BOUNDS = 32,
+	KIND_CARRIES = 64,
+	KIND_MAX = 127
+};
 
 /* Shortest encodings. */
-enum { KIN_MIN = 2, ENTRY_MIN = 2, NODE_MIN = 2 };
+enum { KIN_MIN = 2, ENTRY_MIN = 2, NODE_MIN = 2, CARRIED_MIN = 3 };
 
 /* The most memory that one crowd may ask a reader for. */
 #define CROWD_MEMORY ((uint64_t)DDIO_MAX_PAYLOAD)
@@ -95,6 +102,17 @@ static void code_shift(struct ddio_coder *c, uint64_t *v)
 	code_number(c, &wire);
 	if (c->reading)
 		*v = wire >> 1 ^ (wire & 1 ? UINT64_MAX : 0);
+}
+
+void *crowd_hold(struct ddio_crowd *crowd, size_t bytes)
+{
+	struct crowd_held *held = calloc(1, sizeof(*held) + bytes);
+
+	if (!held)
+		return NULL;
+	held->next = crowd->held;
+	crowd->held = held;
+	return held->data;
 }
 
 /* For a reader: as code_alloc(), within the crowd's memory, which goes with the crowd. */
@@ -393,12 +411,14 @@ static void code_bounds(struct ddio_coder *c, struct ddio_crowd *crowd)
 
 static void code_kind(struct ddio_coder *c, struct ddio_crowd *crowd)
 {
-	uint32_t kind = crowd->kind | crowd->spread << KIND_SHIFT | (crowd->hi ? KIND_BOUNDS : 0);
+	uint32_t kind = crowd->kind | crowd->spread << KIND_SHIFT | (crowd->hi ? KIND_BOUNDS : 0) |
+			(crowd->carries ? KIND_CARRIES : 0);
 
 	code_small(c, &kind, KIND_MAX);
 	if (c->reading) {
 		crowd->kind = kind & KIND_MASK;
-		crowd->spread = (kind & ~KIND_BOUNDS) >> KIND_SHIFT;
+		crowd->spread = kind >> KIND_SHIFT & KIND_SPREAD;
+		crowd->carries = kind & KIND_CARRIES;
 	}
 	if (kind & KIND_BOUNDS && coder_ok(c))
 		code_bounds(c, crowd);
@@ -407,13 +427,63 @@ static void code_kind(struct ddio_coder *c, struct ddio_crowd *crowd)
 	code_check(c, crowd->kind > DDIO_PART_ARRAY && crowd->kind <= DDIO_PART_VIEW, -EINVAL);
 }
 
-void code_crowd(struct ddio_coder *c, struct ddio_crowd *crowd)
+/* Codes a member's data; @next: the lowest rank that it may be; @left: so many bytes at most. */
+static void code_carried_one(struct ddio_coder *c, struct ddio_carried *x, uint32_t *next,
+			     uint32_t *left)
+{
+	uint32_t gap = x->rank - *next;
+
+	code_check(c, *next <= DDIO_MAX_MEMBERS, -EINVAL);
+	code_small(c, &gap, DDIO_MAX_MEMBERS - *next);
+	code_small(c, &x->len, *left);
+	code_check(c, x->len, -EINVAL);
+	if (!coder_ok(c))
+		return;
+	code_outside(c, &x->bytes, x->len);
+	if (c->reading)
+		x->rank = *next + gap;
+	*next = x->rank + 1;
+	*left -= x->len;
+}
+
+static void code_carried(struct crowd_coder *cc)
+{
+	struct ddio_crowd *crowd = cc->crowd;
+	uint32_t left = DDIO_CROWD_CARRIED, next = crowd->first, i;
+
+	if (!crowd->carries)
+		return;
+	code_small(cc->c, &crowd->ncarried, DDIO_MAX_MEMBERS);
+	if (cc->c->reading)
+		crowd->carried =
+			crowd_alloc(cc, crowd->ncarried, sizeof(*crowd->carried), CARRIED_MIN);
+	for (i = 0; i < crowd->ncarried && coder_ok(cc->c); i++)
+		code_carried_one(cc->c, &crowd->carried[i], &next, &left);
+}
+
+/* Whose data they are must be in the crowd. */
+static void check_carried(struct ddio_coder *c, const struct ddio_crowd *crowd)
+{
+	if (coder_ok(c) && crowd->ncarried)
+		code_check(c,
+			   crowd->carried[crowd->ncarried - 1].rank <
+				   crowd->first + crowd->nmembers,
+			   -EINVAL);
+}
+
+static void code_head(struct crowd_coder *cc)
+{
+	code_small(cc->c, &cc->crowd->first, DDIO_MAX_MEMBERS);
+	code_kind(cc->c, cc->crowd);
+	code_carried(cc);
+}
+
+static void code_crowd(struct ddio_coder *c, struct ddio_crowd *crowd)
 {
 	struct crowd_coder cc = { .c = c, .crowd = crowd };
 	uint32_t i;
 
-	code_small(c, &crowd->first, DDIO_MAX_MEMBERS);
-	code_kind(c, crowd);
+	code_head(&cc);
 	code_small(c, &crowd->n, DDIO_MAX_MEMBERS);
 	code_check(c, crowd->n, -EINVAL);
 	if (c->reading) {
@@ -426,6 +496,26 @@ void code_crowd(struct ddio_coder *c, struct ddio_crowd *crowd)
 			check_kin(c, crowd, &crowd->kin[i]);
 	}
 	code_check(c, crowd->first <= DDIO_MAX_MEMBERS - crowd->nmembers, -EMSGSIZE);
+	check_carried(c, crowd);
+}
+
+void code_crowd_only(struct ddio_coder *c, struct ddio_crowd *crowd)
+{
+	code_crowd(c, crowd);
+	code_check(c, !crowd->carries, -EINVAL);
+}
+
+bool ddio_crowd_has_data(const void *buf, size_t len)
+{
+	struct ddio_coder c = coder_reading(buf, len);
+	struct ddio_crowd crowd = { 0 };
+	struct crowd_coder cc = { .c = &c, .crowd = &crowd };
+	bool has;
+
+	code_head(&cc);
+	has = coder_ok(&c) && crowd.ncarried;
+	ddio_crowd_free(&crowd);
+	return has;
 }
 
 ssize_t ddio_put_crowd(void *buf, size_t cap, const struct ddio_crowd *crowd)

@@ -270,13 +270,6 @@ static int join_family(struct joiner *j, const struct ddio_kin *kin)
 	return err;
 }
 
-static int join_end(struct joiner *j)
-{
-	if (!j->crowd->spread)
-		j->crowd->lo = j->crowd->hi = 0;
-	return join_close(j, DDIO_FAMILY_LEVELS);
-}
-
 static void join_spread(struct ddio_crowd *crowd, const struct ddio_crowd *next, bool first)
 {
 	uint32_t may = next->spread & (first ? next->spread : crowd->spread) & DDIO_CROWD_MAY;
@@ -286,6 +279,39 @@ static void join_spread(struct ddio_crowd *crowd, const struct ddio_crowd *next,
 		crowd->lo = next->lo;
 	if (next->hi > crowd->hi)
 		crowd->hi = next->hi;
+}
+
+/* @crowd has room for all. */
+static void join_carried(struct ddio_crowd *crowd, const struct ddio_crowd *next, bool first)
+{
+	uint32_t i;
+
+	crowd->carries = next->carries && (first || crowd->carries);
+	for (i = 0; i < next->ncarried; i++)
+		crowd->carried[crowd->ncarried++] = next->carried[i];
+}
+
+static bool carried_too_much(const struct ddio_crowd *crowd)
+{
+	uint64_t all = 0;
+	uint32_t i;
+
+	for (i = 0; i < crowd->ncarried; i++)
+		all += crowd->carried[i].len;
+	return all > DDIO_CROWD_CARRIED;
+}
+
+static int join_end(struct joiner *j)
+{
+	struct ddio_crowd *crowd = j->crowd;
+
+	if (!crowd->spread)
+		crowd->lo = crowd->hi = 0;
+	if (carried_too_much(crowd))
+		crowd->carries = false;
+	if (!crowd->carries)
+		crowd->ncarried = 0;
+	return join_close(j, DDIO_FAMILY_LEVELS);
 }
 
 /* Adds what follows the members that are there. */
@@ -307,6 +333,7 @@ static int join_crowd(struct joiner *j, const struct ddio_crowd *next)
 	crowd->nmembers += next->nmembers;
 	crowd->entries += next->entries;
 	join_spread(crowd, next, crowd->nmembers == next->nmembers);
+	join_carried(crowd, next, crowd->nmembers == next->nmembers);
 	for (i = 0; i < next->n && !err; i++)
 		err = join_family(j, &next->kin[i]);
 	return err;
@@ -321,6 +348,17 @@ static int crowd_compare(const void *a, const void *b)
 
 /* A child of each level of the tree, and the member itself. */
 enum { CROWDS_MAX = 33 };
+
+static int carried_room(struct ddio_crowd *crowd, const struct ddio_crowd *part, uint32_t n)
+{
+	uint32_t all = 0, i;
+
+	for (i = 0; i < n; i++)
+		all += part[i].ncarried;
+	if (all)
+		crowd->carried = crowd_hold(crowd, all * sizeof(*crowd->carried));
+	return all && !crowd->carried ? -ENOMEM : 0;
+}
 
 int ddio_crowd_join(const void *buf, size_t len, struct ddio_crowd *crowd)
 {
@@ -345,6 +383,8 @@ int ddio_crowd_join(const void *buf, size_t len, struct ddio_crowd *crowd)
 	}
 	if (n)
 		qsort(part, n, sizeof(part[0]), crowd_compare);
+	if (!err)
+		err = carried_room(crowd, part, n);
 	for (i = 0; i < n; i++) {
 		if (!err)
 			err = join_crowd(&j, &part[i]);

@@ -353,6 +353,12 @@ struct ddio_msg_attach {
 /* Memory that goes with a crowd. */
 struct crowd_held;
 
+/* What a member gives with its description: bytes that are not the crowd's, in the order of the file. */
+struct ddio_carried {
+	uint32_t rank, len;
+	const void *bytes;
+};
+
 /**
  * struct ddio_crowd - what the members from rank @first on want, as families; see crowd.h
  * @kind: enum ddio_part_kind; of all members' descriptions
@@ -360,6 +366,8 @@ struct crowd_held;
  * @entries: in the descriptions of all members together
  * @spread: DDIO_CROWD_*
  * @lo, @hi: bounds of what the members want that may spread it, or do; @hi 0: nothing
+ * @carries: every member takes its part of a read with the verdict, and gives here what it writes
+ * @carried: that, ascending by rank, of those that have any; @ncarried: their number
  */
 struct ddio_crowd {
 	uint32_t first, nmembers;
@@ -369,8 +377,13 @@ struct ddio_crowd {
 	uint64_t entries;
 	uint64_t lo, hi;
 	uint32_t spread;
+	bool carries;
+	uint32_t ncarried;
+	struct ddio_carried *carried;
 	struct crowd_held *held;
 };
+/* The most bytes that all members' data have in a crowd. */
+#define DDIO_CROWD_CARRIED (64u << 10)
 #define DDIO_CROWD_MAY 0x1u    /* every member can tell I/O processors itself what it wants */
 #define DDIO_CROWD_SPREAD 0x2u /* some are to: ddio_part_spread() of what stands for them */
 

@@ -53,6 +53,8 @@
 #define DDIO_FEATURE_ENDS \
 	0x200000000ull /* WELCOME tells which incarnations of the node ended in order */
 #define DDIO_FEATURE_FROZEN 0x400000000ull /* OBJ_CLONE with FREEZE, NS_CLONED with FROZEN */
+#define DDIO_FEATURE_CARRY \
+	0x1000000000ull /* FAN_IN: a crowd that carries; FAN_OUT: what was carried */
 #define DDIO_FEATURE_QUIET \
 	0x2000000000ull /* COLL_DONE of success goes to the one that asked, not to who knows its end by its bytes */
 #define DDIO_WIRE_FEATURES                                                                      \
@@ -64,7 +66,7 @@
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
 	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
 	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT | DDIO_FEATURE_MEND |      \
-	 DDIO_FEATURE_ENDS | DDIO_FEATURE_FROZEN | DDIO_FEATURE_QUIET)
+	 DDIO_FEATURE_ENDS | DDIO_FEATURE_FROZEN | DDIO_FEATURE_CARRY | DDIO_FEATURE_QUIET)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 

@@ -169,7 +169,22 @@ static void check_file(struct method_scene *sc, struct ddio_file *f)
 	free(buf);
 }
 
-/* Returns what the default method is, without flags. */
+/* Returns true if each member's description is short enough to come with its data. */
+static bool parts_short(const struct method_scene *sc)
+{
+	struct ddio_crowd crowd;
+	ssize_t len = 0;
+	uint32_t r;
+
+	for (r = 0; r < sc->t.nprocs && len <= 1024; r++) {
+		CU_ASSERT_EQUAL(ddio_crowd_one(&crowd, r, &sc->parts[r]), 0);
+		len = ddio_put_crowd(NULL, 0, &crowd);
+		ddio_crowd_free(&crowd);
+	}
+	return len <= 1024;
+}
+
+/* Returns what the default method of a read is, without flags. */
 static uint32_t default_method(const struct method_scene *sc)
 {
 	uint64_t f, lo = sc->t.bytes, hi = 0, wanted = 0, all = 0;
@@ -184,8 +199,9 @@ static uint32_t default_method(const struct method_scene *sc)
 		hi = f + 1;
 		wanted++;
 	}
-	return !sc->parts && wanted && wanted == hi - lo && all <= 65536 ? DDIO_METHOD_SMALL
-									 : DDIO_METHOD_DDS;
+	if (!wanted || all > 65536 || hi - lo > 65536 || (sc->parts && !parts_short(sc)))
+		return DDIO_METHOD_DDS;
+	return sc->parts || wanted == hi - lo ? DDIO_METHOD_SMALL : DDIO_METHOD_DDS;
 }
 
 /* Some members ask for one chunk after the other, and others need not know. */

@@ -252,7 +252,7 @@ static void refused(struct cp_proc *p)
 	w->part.strided = w->entry;
 	wish_entry(w, &(struct ddio_strided){ .offset = 100, .len = 8 });
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	t = transfer(w, buf, DDIO_METHOD_DEFAULT, &report);
+	t = transfer(w, buf, DDIO_METHOD_DDS, &report);
 	t.flags = 0;
 	CU_ASSERT_EQUAL(ddio_write_all(f, g, &t), -EBADSLT);
 	t.flags = DDIO_XFER_OVERLAP;

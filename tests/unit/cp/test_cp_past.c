@@ -111,7 +111,9 @@ reads(struct past_test *t,
 {
 	uint64_t gathered = t->g->gathered, asked = asked_most(t->p), bad = 0;
 	uint8_t buf[PIECES * PIECE] = { 0 };
-	struct ddio_transfer tr = { .struct_size = sizeof(tr), .part = &t->w.part, .buf = buf };
+	struct ddio_transfer tr = {
+		.struct_size = sizeof(tr), .method = DDIO_METHOD_DDS, .part = &t->w.part, .buf = buf
+	};
 	uint32_t i, b;
 
 	want(&t->w, t->p, step);
@@ -226,7 +228,9 @@ static void between_failures(struct cp_proc *p)
 {
 	struct ddio_extent beyond = { UINT64_C(1) << 40, 8 };
 	struct ddio_part list = { .kind = DDIO_PART_LIST, .n = 1, .list = &beyond };
-	struct ddio_transfer tr = { .struct_size = sizeof(tr), .part = &list };
+	struct ddio_transfer tr = { .struct_size = sizeof(tr),
+				    .method = DDIO_METHOD_DDS,
+				    .part = &list };
 	uint32_t i, last = p->w->p.procs - 1;
 	struct past_test t;
 	uint8_t buf[64];
@@ -255,7 +259,9 @@ static void parent_forgets(struct cp_proc *p)
 {
 	struct ddio_extent beyond = { UINT64_C(1) << 40, 8 };
 	struct ddio_part list = { .kind = DDIO_PART_LIST, .n = 1, .list = &beyond };
-	struct ddio_transfer tr = { .struct_size = sizeof(tr), .part = &list };
+	struct ddio_transfer tr = { .struct_size = sizeof(tr),
+				    .method = DDIO_METHOD_DDS,
+				    .part = &list };
 	uint32_t round, rank, forgotten = 0;
 	struct past_test t;
 	struct link *link;

@@ -170,6 +170,7 @@ static void reading_short(struct cp_proc *p)
 	struct ddio_report report = { .struct_size = sizeof(report) };
 	uint8_t buf[BLOCK];
 	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .method = DDIO_METHOD_DDS,
 				   .part = &part,
 				   .buf = buf,
 				   .flags = DDIO_XFER_SHORT,

@@ -19,6 +19,17 @@ static struct ddio_array cyclic(uint64_t elems, uint32_t procs)
 	};
 }
 
+/* Shares are not of an array, which all know, but strided parts, which only rank 0 sees together. */
+static bool as_parts;
+
+static struct ddio_strided share_of(uint32_t rank, uint32_t procs, uint64_t bytes)
+{
+	return (struct ddio_strided){ .offset = 8 * rank,
+				      .len = 8,
+				      .nlevels = 1,
+				      .level = { { bytes / 8, 8 * (int64_t)procs } } };
+}
+
 /* Moves the share of the array's @elems elements; the bytes are those that @salt names. */
 static int move(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, uint64_t elems,
 		bool write, uint32_t flags, uint64_t salt, struct ddio_report *report)
@@ -28,11 +39,18 @@ static int move(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, ui
 	struct ddio_transfer t = {
 		.struct_size = sizeof(t), .part = &part, .flags = flags, .report = report
 	};
+	struct ddio_strided mine;
 	uint64_t n = 0, i, at, wrong = 0;
 	uint8_t *buf;
 	int ret;
 
 	CU_ASSERT_EQUAL(ddio_array_share(&array, p->w->p.procs, p->rank, &n, NULL), 0);
+	if (as_parts) {
+		mine = share_of(p->rank, p->w->p.procs, n);
+		part = (struct ddio_part){ .kind = DDIO_PART_STRIDED,
+					   .n = n > 0,
+					   .strided = &mine };
+	}
 	buf = calloc(1, n + 1);
 	t.buf = buf;
 	for (i = 0; write && i < n; i++)
@@ -583,7 +601,29 @@ static void nonsense_root(void *arg, struct fan *fan)
 {
 	struct nonsense *n = arg;
 
-	fan_release(fan, NULL, n->verdict, n->len);
+	uint8_t marked[8 + sizeof(n->verdict)];
+
+	bytes_put64(marked, UINT64_MAX);
+	memcpy(marked + 8, n->verdict, sizeof(n->verdict));
+	if (as_parts)
+		fan_release(fan, NULL, marked, 8 + n->len);
+	else
+		fan_release(fan, NULL, n->verdict, n->len);
+}
+
+/* The same for strided parts, of rank 0. */
+static void as_crowd(const struct nonsense *n, const struct ddio_op *op, struct fan_in *in,
+		     uint8_t *enc, size_t size)
+{
+	struct ddio_strided mine = share_of(0, n->group->size, 8);
+	struct ddio_part part = { .kind = op->part_kind, .n = 1, .strided = &mine };
+	struct ddio_crowd crowd;
+
+	CU_ASSERT_EQUAL(ddio_crowd_one(&crowd, 0, &part), 0);
+	in->kind = FAN_KIND_START;
+	in->gather = enc;
+	in->gather_len = (size_t)ddio_put_crowd(enc, size, &crowd);
+	ddio_crowd_free(&crowd);
 }
 
 /* An honest member's contribution but for the data, of which there are @len bytes. */
@@ -603,12 +643,18 @@ static void nonsense_turn(struct turn *turn)
 
 	op.part = enc;
 	op.part_len = (size_t)ddio_put_part(enc, sizeof(enc), &part);
+	if (as_parts) {
+		op.method = DDIO_METHOD_DDS;
+		op.part_kind = DDIO_PART_STRIDED;
+	}
 	compare = agreement_compare(&op, &in.compare_len);
 	in.compare = compare;
 	if (n->write) {
 		in.gather = data;
 		in.gather_len = n->len;
 	}
+	if (as_parts)
+		as_crowd(n, &op, &in, enc, sizeof(enc));
 	fan_begin(n->group, turn->number, STEP_FIRST, &in);
 	free(compare);
 }
@@ -735,6 +781,39 @@ static void malformed_verdicts(void)
 	}
 }
 
+/* Parts whose data go with the agreement on the start fail as they do. */
+static void with_parts(void (*test)(void))
+{
+	as_parts = true;
+	test();
+	as_parts = false;
+}
+
+static void parts_sizes(void)
+{
+	with_parts(sizes);
+}
+
+static void parts_nodes(void)
+{
+	with_parts(every_member_knows_the_nodes);
+}
+
+static void parts_lost(void)
+{
+	with_parts(member_lost_meanwhile);
+}
+
+static void parts_silent(void)
+{
+	with_parts(silent_at_any_moment);
+}
+
+static void parts_verdicts(void)
+{
+	with_parts(malformed_verdicts);
+}
+
 static const struct ut_case cases[] = {
 	{ "borders, and messages", borders_and_messages },
 	{ "sizes", sizes },
@@ -745,6 +824,11 @@ static const struct ut_case cases[] = {
 	{ "silent at any moment", silent_at_any_moment },
 	{ "data that do not fit", data_that_do_not_fit },
 	{ "malformed verdicts", malformed_verdicts },
+	{ "parts: sizes", parts_sizes },
+	{ "parts: every member knows the nodes", parts_nodes },
+	{ "parts: a member is lost meanwhile", parts_lost },
+	{ "parts: silent at any moment", parts_silent },
+	{ "parts: malformed verdicts", parts_verdicts },
 	{ NULL, NULL },
 };
 

@@ -166,6 +166,7 @@ static void refused(struct cp_proc *p)
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "gives a list"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "views"));
 	call_init(&c, buf, RECORD * p->rank, RECORD, WANTED);
+	c.t.method = DDIO_METHOD_DDS;
 	for (i = 0; i < p->w->p.nodes; i++)
 		/* Rank 0 asks them all; others may know of some. */
 		if (p->session->nodes[i] && p->session->nodes[i]->lanes[0]->conn)

@@ -383,6 +383,15 @@ static const struct ddio_crowd spread_crowd = { .nmembers = 7,
 						.lo = 100,
 						.hi = 300,
 						.spread = DDIO_CROWD_MAY | DDIO_CROWD_SPREAD };
+static const struct ddio_carried some_carried[] = { { 3, 2, "ab" }, { 6, 1, "c" } };
+static const struct ddio_crowd carrying_crowd = { .first = 2,
+						  .nmembers = 7,
+						  .kind = DDIO_PART_LIST,
+						  .n = 1,
+						  .kin = (struct ddio_kin *)list_kin,
+						  .carries = true,
+						  .ncarried = 2,
+						  .carried = (struct ddio_carried *)some_carried };
 static const struct ddio_kin one_kin[] = { { &near_part, 0, 0, { 0 } } };
 static const struct ddio_msg_coll_told coll_told = {
 	.group = BYTES16(1),

@@ -468,6 +468,66 @@ static int join(const uint8_t *buf, size_t len)
 	return err;
 }
 
+static size_t carrying_put(struct members *m, uint32_t rank, uint32_t len, uint8_t *buf)
+{
+	static const uint8_t bytes[DDIO_CROWD_CARRIED] = { 1, 2, 3 };
+	struct ddio_carried own = { rank, len, bytes };
+	struct ddio_crowd crowd;
+	ssize_t n;
+
+	CU_ASSERT_EQUAL(ddio_crowd_one(&crowd, rank, &m->part[rank]), 0);
+	crowd.carries = true;
+	crowd.ncarried = len > 0;
+	crowd.carried = &own;
+	n = ddio_put_crowd(NULL, 0, &crowd);
+	if (n > 0)
+		ddio_put_crowd(buf, (size_t)n, &crowd);
+	ddio_crowd_free(&crowd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* All carry, if each does, and not too much together. */
+static void test_carried(void)
+{
+	static uint8_t buf[2 * DDIO_CROWD_CARRIED];
+	struct members *m = members_new();
+	struct ddio_crowd crowd;
+	size_t len = 0;
+
+	blocks_list(m, 40);
+	len += carrying_put(m, 2, 3, buf + len);
+	CU_ASSERT(ddio_crowd_has_data(buf, len));
+	len += carrying_put(m, 1, 0, buf + len);
+	CU_ASSERT(!ddio_crowd_has_data(buf + len - 4, 4));
+	len += carrying_put(m, 0, 2, buf + len);
+	CU_ASSERT_EQUAL(ddio_crowd_join(buf, len, &crowd), 0);
+	CU_ASSERT(crowd.carries && crowd.ncarried == 2);
+	CU_ASSERT(crowd.carried[0].rank == 0 && crowd.carried[0].len == 2);
+	CU_ASSERT(crowd.carried[1].rank == 2 && crowd.carried[1].len == 3);
+	CU_ASSERT(!memcmp(crowd.carried[1].bytes, "\1\2\3", 3));
+	ddio_crowd_free(&crowd);
+	/* Another one's are too long for all. */
+	CU_ASSERT_EQUAL(ddio_crowd_join(buf,
+					len + carrying_put(m, 3, DDIO_CROWD_CARRIED - 4, buf + len),
+					&crowd),
+			0);
+	CU_ASSERT(!crowd.carries && !crowd.ncarried && crowd.nmembers == 4);
+	ddio_crowd_free(&crowd);
+	CU_ASSERT_EQUAL(ddio_crowd_join(buf, len + one_put(m, 3, buf + len), &crowd), 0);
+	CU_ASSERT(!crowd.carries && !crowd.ncarried && crowd.nmembers == 4);
+	ddio_crowd_free(&crowd);
+	/* Data of a member that is not there, of none, and longer than the message. */
+	len = carrying_put(m, 2, 3, buf);
+	buf[3] = 1;
+	CU_ASSERT_EQUAL(ddio_get_crowd(buf, len, &crowd), -EINVAL);
+	buf[3] = 0;
+	buf[4] = 0;
+	CU_ASSERT(ddio_get_crowd(buf, len, &crowd));
+	buf[4] = 127;
+	CU_ASSERT(ddio_get_crowd(buf, len, &crowd));
+	free(m);
+}
+
 /* What children may not send: gaps, ranks twice, other kinds, too many, rubbish. */
 static void test_bad_joins(void)
 {
@@ -505,9 +565,13 @@ static void test_bad_joins(void)
 int main(void)
 {
 	static const struct ut_case cases[] = {
-		{ "regular", test_regular },	     { "odd_grids", test_odd_grids },
-		{ "differences", test_differences }, { "random", test_random },
-		{ "bad_joins", test_bad_joins },     { NULL, NULL },
+		{ "regular", test_regular },
+		{ "odd_grids", test_odd_grids },
+		{ "differences", test_differences },
+		{ "random", test_random },
+		{ "bad_joins", test_bad_joins },
+		{ "carried", test_carried },
+		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "crowds", cases } };
 

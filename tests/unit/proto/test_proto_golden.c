@@ -152,6 +152,8 @@ static const struct golden goldens[] = {
 	  "10 8001 02 00 02 0e e807 18 d00f 05 02 00 ac02 01 8201 00 00" },
 	{ "crowd", &strided_crowd, "00 02 01 01 04 10 01 64 08 02 05 c801 02 10" },
 	{ "crowd", &spread_crowd, "00 3c 64 c801 01 01 07 00 01 00 00 00" },
+	{ "crowd", &carrying_crowd,
+	  "02 43 02 01 02 6162 02 01 63 01 01 07 40 03 d804 08 04 08 b303 01" },
 	{ "coll_told", &coll_told,
 	  "010102030405060708090a0b0c0d0e0f 02debc9a78563412 03 03 01 00 03 d804 08 04 08 b303 01" },
 	{ "coll_step", &coll_step, "01debc9a78563412 02563412 00000000" },

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cp/coll/agree.h"
+#include "cp/coll/carry.h"
 #include "cp/coll/op.h"
 #include "cp/group/fan.h"
 
@@ -39,16 +40,25 @@ static bool crowd_differs(const struct ddio_crowd *crowd)
 	return crowd->n > 1 && entries > crowd->entries / SPREAD_SAVES;
 }
 
-/* Has the members spread what is longer than @most.  Returns how long it is now, or a negative errno. */
-static ssize_t crowd_shorten(struct ddio_crowd *crowd, uint64_t most)
+/* Returns the bytes of the descriptions, without what is carried with them. */
+static ssize_t crowd_length(const struct ddio_crowd *crowd)
 {
-	ssize_t n = ddio_put_crowd(NULL, 0, crowd);
+	struct ddio_crowd only = *crowd;
 
-	if (n <= (ssize_t)most || !(crowd->spread & DDIO_CROWD_MAY) || !crowd->hi ||
-	    !crowd_differs(crowd))
-		return n;
-	ddio_crowd_spread(crowd);
-	return ddio_put_crowd(NULL, 0, crowd);
+	only.carries = false;
+	only.ncarried = 0;
+	return ddio_put_crowd(NULL, 0, &only);
+}
+
+/* Has the members spread descriptions that are longer than @most.  Return: 0 or a negative errno. */
+static int crowd_shorten(struct ddio_crowd *crowd, uint64_t most)
+{
+	ssize_t n = crowd_length(crowd);
+
+	if (n > (ssize_t)most && crowd->spread & DDIO_CROWD_MAY && crowd->hi &&
+	    crowd_differs(crowd))
+		ddio_crowd_spread(crowd);
+	return n < 0 ? (int)n : 0;
 }
 
 void *agreement_join(struct ddio_group *group, const void *gathered, size_t len, size_t *joined)
@@ -57,8 +67,11 @@ void *agreement_join(struct ddio_group *group, const void *gathered, size_t len,
 	ssize_t n = -EINVAL;
 	void *buf = NULL;
 
-	if (!ddio_crowd_join(gathered, len, &crowd))
-		n = crowd_shorten(&crowd, group->session->transfers->spread_min);
+	if (!ddio_crowd_join(gathered, len, &crowd) &&
+	    !crowd_shorten(&crowd, group->session->transfers->spread_min)) {
+		carry_pass(group, &crowd);
+		n = ddio_put_crowd(NULL, 0, &crowd);
+	}
 	/* What is wrong with them is for rank 0 to say. */
 	if (n > 0)
 		buf = malloc((size_t)n);
@@ -99,9 +112,11 @@ static int whole_make(struct ddio_op *op, int err, struct error *error)
 #define SPREAD_ALL 4
 
 /* Reads what was gathered at rank 0, and has it spread where it is long. */
-static int crowd_gather(struct ddio_op *op, const void *data, size_t len)
+static int crowd_gather(struct ddio_op *op)
 {
 	struct ddio_crowd *crowd = &op->crowd;
+	size_t len;
+	const void *data = fan_gathered_all(op->fan, &len);
 	int err = ddio_crowd_join(data, len, crowd);
 
 	if (err)
@@ -118,15 +133,31 @@ static int crowd_gather(struct ddio_op *op, const void *data, size_t len)
 /* Makes the map of all shares at rank 0, from what was gathered. */
 static int whole_gather(struct ddio_op *op, struct error *error)
 {
-	const void *data;
-	size_t len;
-
-	if (op->part_kind == DDIO_PART_ARRAY) {
+	if (op->part_kind == DDIO_PART_ARRAY)
 		op->whole = op->map;
+	if (op->whole)
 		return 0;
-	}
-	data = fan_gathered_all(op->fan, &len);
-	return whole_make(op, crowd_gather(op, data, len), error);
+	if (!op->gathered)
+		op->gather_err = crowd_gather(op);
+	return whole_make(op, op->gather_err, error);
+}
+
+/*
+ * Reads what was gathered, if it may carry the data: then it is not much, and others need not wait for it.  Returns true if the
+ * transfer is small.
+ */
+static bool start_is_small(struct ddio_op *op)
+{
+	const struct ddio_crowd *crowd = &op->crowd;
+	struct error error;
+
+	if (!op->carried)
+		return false;
+	op->gathered = true;
+	op->gather_err = crowd_gather(op);
+	error_clear(&error);
+	return !op->gather_err && crowd->carries && !(crowd->spread & DDIO_CROWD_SPREAD) &&
+	       !whole_make(op, 0, &error) && carry_fits(op);
 }
 
 /* Sets the bounds of what anybody wants, from the map of all shares and what members spread. */
@@ -251,7 +282,7 @@ static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, stru
 	ssize_t claims;
 	int err;
 
-	if (len < VERDICT + epoch_len(op)) {
+	if (len < VERDICT + epoch_len(op) || carry_mark(data, len)) {
 		error_set(error, -EPROTO, "malformed verdict from rank 0");
 		return -EPROTO;
 	}
@@ -392,12 +423,33 @@ static void start_known(struct request_set *set)
 		start_checked(op, 0, set->error);
 }
 
+/* Those after it need not wait for it, since no node takes it for the group's. */
+static bool start_adopted(struct ddio_op *op, struct fan *fan)
+{
+	const struct mover *small = op->session->transfers->methods[DDIO_METHOD_SMALL];
+	struct ddio_group *group = op->group;
+
+	group->refs++;
+	if (start_is_small(op) && small->adopt(op, fan)) {
+		starts_decide(group);
+		group_put(group);
+		return true;
+	}
+	group_put(group);
+	/* What was given is of no use. */
+	op->carried = op->crowd.carries = false;
+	op->crowd.ncarried = 0;
+	return false;
+}
+
 static void start_root(void *arg, struct fan *fan)
 {
 	struct ddio_op *op = arg;
 
 	op->fan = fan;
 	op->rooted = true;
+	if (start_adopted(op, fan))
+		return;
 	op->size = (struct size_job){ .file = op->file, .done = start_sized, .arg = op };
 	op->epoch = (struct epoch_job){ .file = op->file, .done = start_epoch, .arg = op };
 	if (op_is_atomic(op))
@@ -408,12 +460,34 @@ static void start_root(void *arg, struct fan *fan)
 		size_ask(&op->size);
 }
 
+/* Returns true if the verdict is all that there is of the transfer, whose data have come with it. */
+static bool start_settled(struct ddio_op *op, const struct error *error, const void *data,
+			  size_t len)
+{
+	const struct mover *small = op->session->transfers->methods[DDIO_METHOD_SMALL];
+	size_t mark = error->status || !op->carried ? 0 : carry_mark(data, len);
+	struct ddio_group *group = op->group;
+
+	if (!mark && op->m != small)
+		return false;
+	group->refs++;
+	if (op->m != small)
+		small->adopt(op, NULL);
+	small->told(op, error, (const uint8_t *)data + mark, len - mark);
+	starts_decide(group);
+	group_put(group);
+	return true;
+}
+
 static void start_agreed(void *arg, const struct error *error, const void *data, size_t len)
 {
 	struct ddio_op *op = arg;
 	struct ddio_group *group = op->group;
 	struct error mine;
 
+	carry_learn(op, error, data, len);
+	if (start_settled(op, error, data, len))
+		return;
 	error_clear(&mine);
 	op->steps++;
 	/* A member that cannot follow fails in the transfer, where the others notice. */
@@ -455,7 +529,8 @@ void agreement_begin(struct ddio_op *op)
 			     .root = start_root,
 			     .done = start_agreed,
 			     .arg = op };
-	uint8_t *compare;
+	uint8_t *compare, *carrying;
+	size_t carrying_len;
 
 	/* What is atomic is durable at its end, whichever incarnation has it then. */
 	if (op->writing && !op_is_atomic(op))
@@ -464,7 +539,13 @@ void agreement_begin(struct ddio_op *op)
 	if (!compare && !op->failed.status)
 		error_set(&op->failed, -ENOMEM, "out of memory");
 	in.compare = compare;
+	carrying = carry_put(op, &carrying_len);
+	if (carrying) {
+		in.gather = carrying;
+		in.gather_len = carrying_len;
+	}
 	fan_begin(op->group, op->turn.number, STEP_FIRST, &in);
+	free(carrying);
 	free(compare);
 }
 

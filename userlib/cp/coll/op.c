@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/agree.h"
+#include "cp/coll/carry.h"
 #include "cp/coll/op.h"
 #include "cp/group/fan.h"
 
@@ -208,6 +209,8 @@ void op_settled(struct ddio_op *op, const struct error *result)
 {
 	op->fan = NULL;
 	op->agreed = !result->status;
+	if (op->agreed)
+		op_again(op);
 	turn_pass(op->group, &op->turn);
 	op_over(op, result);
 }
@@ -390,7 +393,9 @@ static const struct step_kind op_kinds[] = {
 	{ .kind = FAN_KIND_START,
 	  .name = "a collective transfer",
 	  .explain = agree_explain,
-	  .join = agreement_join },
+	  .join = agreement_join,
+	  .fresh = ddio_crowd_has_data,
+	  .slice = carry_slice_start },
 	{ .kind = FAN_KIND_PARTS, .name = "a collective transfer of another release" },
 	{ .kind = FAN_KIND_END, .name = "the end of a transfer", .join = tally_join },
 	{ .kind = 0 },

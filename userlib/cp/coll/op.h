@@ -42,6 +42,9 @@ enum phase {
  * @launch: at rank 0, when all have agreed and before they are told; may be NULL
  * @run: ends, at once or later, in op_moved() or op_fail()
  * @stop: from AGREEING or MOVING; ends, at once or later, in op_stopped()
+ * @adopt: rank 0, of the small method: takes over an operation whose data have come with the agreement on the start, at its root.
+ *	Returns false if it cannot
+ * @told: the verdict of that agreement, of an operation that was adopted; ends in op_settled()
  * @report: fills in the method's own numbers at the end; may be NULL
  * @free: frees op->priv
  */
@@ -51,6 +54,8 @@ struct mover {
 	int (*launch)(struct ddio_op *op, struct error *error);
 	void (*run)(struct ddio_op *op);
 	void (*stop)(struct ddio_op *op);
+	bool (*adopt)(struct ddio_op *op, struct fan *fan);
+	void (*told)(struct ddio_op *op, const struct error *verdict, const void *data, size_t len);
 	void (*report)(struct ddio_op *op);
 	void (*free)(struct ddio_op *op);
 };
@@ -77,6 +82,8 @@ struct transfers {
  * @group: NULL until the reactor has chosen one, for an independent transfer
  * @priv: the method's
  * @may_spread: @part says that this member may spread it
+ * @may_carry: its data may go with the agreement on the start; @carried: they do
+ * @gathered: rank 0 has read all descriptions, with @gather_err
  * @part, @part_len: this process's description, encoded: an array, or a crowd of one
  * @crowd: of all members: at rank 0, and for 2P everywhere; empty for an array
  * @map: of this process's share; for an array, of all shares
@@ -112,6 +119,8 @@ struct ddio_op {
 	const struct mover *m;
 	void *priv;
 	bool writing, held, agreed, warned, rooted, sized, finishing, clipped, may_spread;
+	bool may_carry, carried, gathered;
+	int gather_err;
 	uint32_t method, flags, outstanding;
 	uint32_t rank, nprocs;
 	uint32_t part_kind;

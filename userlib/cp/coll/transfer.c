@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/node/objio.h"
+#include "cp/coll/carry.h"
 #include "cp/coll/op.h"
 #include "cp/coll/spread.h"
 
@@ -145,10 +146,6 @@ static int op_map(struct ddio_op *op, const struct ddio_transfer *t)
 	return 0;
 }
 
-/* Bytes of all shares, and members, of which a transfer is small at most. */
-#define SMALL_BYTES (64u << 10)
-#define SMALL_MEMBERS 1024u
-
 /* Returns true if it goes with the agreement: every member must find the same, so all must know the whole. */
 static bool op_is_small(const struct ddio_op *op)
 {
@@ -246,6 +243,8 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 		err = op_encode(op, t->part);
 	if (!err && !t->method && op_is_small(op))
 		op->method = DDIO_METHOD_SMALL;
+	else if (!err && !t->method)
+		carry_look(op);
 	return err;
 }
 

@@ -16,6 +16,7 @@
  *	incarnation.c; 0: not known
  * @granted: the grant for the file is held
  * @undecided: an epoch of a group has it, and others wait
+ * @carry_number, @carry_vain: writes whose data might have gone with the agreement, and for how many in turn it was for nothing; see carry.c
  * @names: the incarnation of the name server that holds the file's name and size; 0: not known, or neither is ours
  */
 struct ddio_file {
@@ -27,6 +28,7 @@ struct ddio_file {
 	bool granted;
 	_Atomic bool undecided;
 	uint64_t names;
+	uint32_t carry_number, carry_vain;
 };
 
 extern const struct group_user file_group_user;

@@ -333,7 +333,7 @@ static int fan_send_data(const struct fan *fan, struct ddio_msg_fan *msg)
 	struct ddio_past *past = NULL;
 	struct ddio_past_code code;
 
-	if (link && !msg->status && fan_join_of(fan))
+	if (link && !msg->status && fan_join_of(fan) && !fan_is_fresh(fan))
 		past = link_past(link);
 	if (!past)
 		return fan_send(fan->group, parent, DDIO_OP_FAN_IN, msg);

@@ -55,6 +55,7 @@ enum fan_kind {
  * @join: makes what a member and those below it have gathered shorter: the contributions, or what this has
  *	made of them, one after the other in any order.  Returns it, to be freed, or NULL: it goes up as
  *	it is.  With this fan_gathered_all() takes the place of fan_gathered()
+ * @fresh: returns true if what was gathered, and joined, will hardly come again: it leaves no trace.  NULL: it may
  * @slice: takes from a verdict what is for ranks [@first, @end).  Returns it, to be freed, or NULL: all of it goes on
  */
 struct step_kind {
@@ -63,6 +64,7 @@ struct step_kind {
 	void (*explain)(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
 			const void *b, size_t b_len, char text[DDIO_MAX_TEXT]);
 	void *(*join)(struct ddio_group *group, const void *gathered, size_t len, size_t *joined);
+	bool (*fresh)(const void *gathered, size_t len);
 	void *(*slice)(const void *verdict, size_t len, uint32_t first, uint64_t end, size_t *n);
 };
 

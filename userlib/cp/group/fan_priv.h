@@ -80,6 +80,8 @@ void warn_take(struct ddio_group *group, const struct ddio_msg_fan *msg);
 /* Returns how the kind's contributions are joined; NULL: they are not. */
 void *(*fan_join_of(const struct fan *fan))(struct ddio_group *group, const void *gathered,
 					    size_t len, size_t *joined);
+/* Returns true if the kind says that what was gathered is fresh. */
+bool fan_is_fresh(const struct fan *fan);
 /* Returns what takes parts from the kind's verdicts; NULL: nothing does. */
 void *(*fan_slice_of(const struct fan *fan))(const void *verdict, size_t len, uint32_t first,
 					     uint64_t end, size_t *n);

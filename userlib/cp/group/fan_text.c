@@ -32,6 +32,13 @@ void *(*fan_join_of(const struct fan *fan))(struct ddio_group *group, const void
 	return k ? k->join : NULL;
 }
 
+bool fan_is_fresh(const struct fan *fan)
+{
+	const struct step_kind *k = kind_find(fan->group, fan->kind);
+
+	return k && k->fresh && k->fresh(fan->gather, fan->gather_len);
+}
+
 void *(*fan_slice_of(const struct fan *fan))(const void *verdict, size_t len, uint32_t first,
 					     uint64_t end, size_t *n)
 {

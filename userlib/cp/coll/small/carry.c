@@ -9,16 +9,15 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cp/coll/agree.h"
+#include "cp/coll/carry.h"
 #include "cp/coll/small/priv.h"
 #include "cp/group/fan.h"
 
-/* Bytes: of what is always there; of a disk's incarnation; in front of a member's data. */
-enum { HEAD_BYTES = 20, BOOT_BYTES = 12, ENTRY_BYTES = 8 };
-
+/* At rank 0, which knows the whole. */
 static uint64_t due_of(const struct ddio_op *op, uint32_t rank)
 {
-	return op->writing ? ddio_map_put_size(op->map, rank, 0, DDIO_MAX_FILE)
-			   : ddio_map_msg_size(op->map, rank, 0, DDIO_MAX_FILE);
+	return op->writing ? ddio_map_put_size(op->whole, rank, 0, DDIO_MAX_FILE)
+			   : ddio_map_msg_size(op->whole, rank, 0, DDIO_MAX_FILE);
 }
 
 static void charge_copy(const struct ddio_op *op, uint64_t bytes)
@@ -51,6 +50,10 @@ static int gathered_find(const struct ddio_op *op, const void **msg)
 	size_t at = 0, len;
 	uint32_t rank, r;
 
+	for (r = 0; r < op->crowd.ncarried; r++)
+		msg[op->crowd.carried[r].rank] = op->crowd.carried[r].bytes;
+	if (op->carried)
+		return 0;
 	while (fan_gathered(op->fan, &at, &rank, &data, &len)) {
 		if (rank >= op->nprocs || msg[rank] || len != due_of(op, rank))
 			return -EPROTO;
@@ -69,7 +72,7 @@ int small_gather(struct small_op *sm)
 	int err = msg ? gathered_find(op, msg) : -ENOMEM;
 
 	if (!err) {
-		ddio_map_unpack(op->map, op->lo, op->hi, sm->block, msg);
+		ddio_map_unpack(op->whole, op->lo, op->hi, sm->block, msg);
 		charge_copy(op, op->hi - op->lo);
 	} else {
 		error_set(&sm->error, err, "write of %s: the members' data: %s", op->file->rec.name,
@@ -115,7 +118,7 @@ static uint8_t *boots_put(const struct small_op *sm, uint8_t *p, uint32_t n, uin
 	uint32_t k, i;
 
 	bytes_put32(p, n);
-	for (k = 0, p += 4; k < n; k++, p += BOOT_BYTES) {
+	for (k = 0, p += 4; k < n; k++, p += CARRY_BOOT) {
 		i = (first + k) % file->rec.ndisks;
 		bytes_put32(p, i);
 		bytes_put64(p + 4, sm->boot[i] ? sm->boot[i] : stripe_node(file, i)->boot);
@@ -137,12 +140,12 @@ static size_t entries_put(const struct small_op *sm, uint8_t *p, void **msg)
 		if (p) {
 			bytes_put32(p + all, r);
 			bytes_put32(p + all + 4, (uint32_t)len);
-			msg[r] = p + all + ENTRY_BYTES;
+			msg[r] = p + all + CARRY_ENTRY;
 		}
-		all += ENTRY_BYTES + len;
+		all += CARRY_ENTRY + len;
 	}
 	if (p) {
-		ddio_map_pack(op->map, sm->range.at, sm->range.end, sm->block, msg);
+		ddio_map_pack(op->whole, sm->range.at, sm->range.end, sm->block, msg);
 		charge_copy(op, all);
 	}
 	return all;
@@ -153,15 +156,17 @@ uint8_t *small_verdict_put(const struct small_op *sm, size_t *len)
 	const struct ddio_op *op = sm->op;
 	void **msg = calloc(op->nprocs, sizeof(*msg));
 	uint32_t first = 0, n = op->writing ? disks_reached(op, &first) : 0;
+	size_t mark = carry_mark_put(op, NULL);
 	uint8_t *buf, *p;
 
-	*len = HEAD_BYTES + BOOT_BYTES * (size_t)n +
+	*len = mark + CARRY_HEAD + CARRY_BOOT * (size_t)n +
 	       (op->writing ? 0 : entries_put(sm, NULL, NULL));
 	buf = msg ? malloc(*len) : NULL;
 	if (buf) {
-		bytes_put64(buf, op->file_size);
-		bytes_put64(buf + 8, names_lane(op->session)->node->boot);
-		p = boots_put(sm, buf + 16, n, first);
+		p = buf + carry_mark_put(op, buf);
+		bytes_put64(p, op->file_size);
+		bytes_put64(p + 8, names_lane(op->session)->node->boot);
+		p = boots_put(sm, p + 16, n, first);
 		if (!op->writing)
 			entries_put(sm, p, msg);
 	}
@@ -173,7 +178,7 @@ static int boots_take(struct ddio_file *file, uint64_t names, const uint8_t *p, 
 {
 	uint32_t k, i;
 
-	for (k = 0; k < n; k++, p += BOOT_BYTES) {
+	for (k = 0; k < n; k++, p += CARRY_BOOT) {
 		i = bytes_get32(p);
 		if (i >= file->rec.ndisks)
 			return -EPROTO;
@@ -183,27 +188,12 @@ static int boots_take(struct ddio_file *file, uint64_t names, const uint8_t *p, 
 	return 0;
 }
 
-/* Returns the data of the first rank from @rank on, which is set; NULL at the end, or if they are malformed. */
-static const uint8_t *entry_find(const uint8_t *p, const uint8_t *end, uint32_t *rank, size_t *len)
-{
-	for (; end - p >= ENTRY_BYTES; p += ENTRY_BYTES + *len) {
-		*len = bytes_get32(p + 4);
-		if (*len > (size_t)(end - p) - ENTRY_BYTES)
-			return NULL;
-		if (bytes_get32(p) < *rank)
-			continue;
-		*rank = bytes_get32(p);
-		return p + ENTRY_BYTES;
-	}
-	return NULL;
-}
-
 static int own_take(struct ddio_op *op, const uint8_t *p, const uint8_t *end)
 {
 	uint64_t due = op_due(op);
 	uint32_t rank = op->rank;
 	size_t len = 0;
-	const uint8_t *own = due ? entry_find(p, end, &rank, &len) : NULL;
+	const uint8_t *own = due ? carry_find(p, end, &rank, &len) : NULL;
 
 	if (due && (!own || rank != op->rank || len != due))
 		return -EPROTO;
@@ -214,54 +204,22 @@ static int own_take(struct ddio_op *op, const uint8_t *p, const uint8_t *end)
 	return 0;
 }
 
-/* Returns how long the verdict is without the members' data; 0: it is malformed. */
-static size_t verdict_head(const uint8_t *data, size_t len)
-{
-	uint32_t n = len < HEAD_BYTES ? 0 : bytes_get32(data + 16);
-
-	return len < HEAD_BYTES || n > (len - HEAD_BYTES) / BOOT_BYTES
-		       ? 0
-		       : HEAD_BYTES + BOOT_BYTES * (size_t)n;
-}
-
 int small_verdict_take(struct ddio_op *op, const uint8_t *data, size_t len)
 {
-	size_t head = verdict_head(data, len);
+	size_t head = carry_head(data, len);
 
 	if (!head)
 		return -EPROTO;
-	op->whole = op->map;
+	if (op->part_kind == DDIO_PART_ARRAY)
+		op->whole = op->map;
 	op->file_size = bytes_get64(data);
 	op->file->rec.size = op->file_size;
 	agreement_clip(op);
 	ddio_map_bounds(op->map, &op->lo, &op->hi);
 	if (op->writing)
-		return boots_take(op->file, bytes_get64(data + 8), data + HEAD_BYTES,
+		return boots_take(op->file, bytes_get64(data + 8), data + CARRY_HEAD,
 				  bytes_get32(data + 16));
 	return own_take(op, data + head, data + len);
-}
-
-/* See struct step_kind: those of ranks [@first, @end). */
-static void *small_slice(const void *verdict, size_t len, uint32_t first, uint64_t end, size_t *n)
-{
-	const uint8_t *data = verdict, *from, *to;
-	size_t head = verdict_head(data, len), skip;
-	uint32_t above = end > UINT32_MAX ? UINT32_MAX : (uint32_t)end;
-	uint8_t *buf;
-
-	if (!head || head == len)
-		return NULL;
-	from = entry_find(data + head, data + len, &first, &skip);
-	to = entry_find(data + head, data + len, &above, &skip);
-	from = from ? from - ENTRY_BYTES : data + len;
-	to = to ? to - ENTRY_BYTES : data + len;
-	*n = head + (size_t)(to - from);
-	buf = malloc(*n);
-	if (buf) {
-		memcpy(buf, data, head);
-		memcpy(buf + head, from, (size_t)(to - from));
-	}
-	return buf;
 }
 
 void small_count(struct small_op *sm)
@@ -284,7 +242,7 @@ static const struct step_kind small_kinds[] = {
 	{ .kind = FAN_KIND_SMALL,
 	  .name = "a small collective transfer",
 	  .explain = agree_explain,
-	  .slice = small_slice },
+	  .slice = carry_slice },
 	{ .kind = 0 },
 };
 

@@ -200,9 +200,11 @@ static void small_root(void *arg, struct fan *fan)
 
 	op->fan = fan;
 	op->rooted = true;
-	op->whole = op->map;
+	/* All members' of an array, or a process's alone. */
+	if (!op->whole)
+		op->whole = op->map;
 	error_clear(&sm->error);
-	ddio_map_bounds(op->map, &op->lo, &op->hi);
+	ddio_map_bounds(op->whole, &op->lo, &op->hi);
 	sm->range = (struct range_io){ .file = op->file, .at = op->lo, .end = op->hi, .arg = sm };
 	block_get(sm, op->hi - op->lo);
 	sm->boot = small_boots(op->file);
@@ -231,9 +233,9 @@ static void small_bad_verdict(struct ddio_op *op, struct error *error)
 		group_lost(op->group, group_parent(op->group, op->group->rank), error->text);
 }
 
-static void small_agreed(void *arg, const struct error *verdict, const void *data, size_t len)
+static void small_told(struct ddio_op *op, const struct error *verdict, const void *data,
+		       size_t len)
 {
-	struct ddio_op *op = arg;
 	struct small_op *sm = op->priv;
 	struct error error = *verdict;
 	bool busy = op->rooted;
@@ -245,6 +247,29 @@ static void small_agreed(void *arg, const struct error *verdict, const void *dat
 	/* The group is broken while rank 0 is at it: nobody waits for what it does any more. */
 	if (busy && sm->moving)
 		objio_stop(&sm->range.io, &error);
+}
+
+static void small_agreed(void *arg, const struct error *verdict, const void *data, size_t len)
+{
+	small_told(arg, verdict, data, len);
+}
+
+/* Rank 0 has the fan: the members' data are there.  The others hear only then that it is small, and need nothing. */
+static bool small_adopt(struct ddio_op *op, struct fan *fan)
+{
+	struct small_op *sm = fan ? calloc(1, sizeof(*sm)) : NULL;
+
+	if (fan && !sm)
+		return false;
+	op->m->free(op);
+	op->priv = sm;
+	op->m = &method_small;
+	op->method = DDIO_METHOD_SMALL;
+	if (!fan)
+		return true;
+	sm->op = op;
+	small_root(op, fan);
+	return true;
 }
 
 static void small_agree(struct ddio_op *op)
@@ -298,6 +323,8 @@ static void small_report(struct ddio_op *op)
 const struct mover method_small = {
 	.prepare = small_prepare,
 	.agree = small_begin,
+	.adopt = small_adopt,
+	.told = small_told,
 	.report = small_report,
 	.free = small_free,
 };

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Transfers of views and lists whose data go with the agreement: which do, what they cost, and who keeps them from it.  What
+ * goes wrong in one is in test_cp_small; that they move the right bytes in test_cp_methods, too.
+ */
+#include "cp/coll/op.h"
+#include "cp/group/peer.h"
+#include "conn/conn_priv.h"
+#include "tests/unit/cp/cp_world.h"
+
+enum { PROCS = 7, MANY = 500 };
+
+/**
+ * struct tiling - @n pieces of @len bytes a member, each member's first at @len times its rank, the next @stride further
+ * @extra: bytes that rank 0 has more
+ */
+struct tiling {
+	uint64_t n, len, stride, extra;
+	uint32_t flags;
+};
+
+static uint64_t messages[CP_PROCS];
+
+/* Moves it, and compares what was read with what the last write left.  Returns the method, or an error. */
+static int move(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f,
+		const struct tiling *d, bool write, uint64_t salt)
+{
+	uint64_t bytes = d->n * d->len + (p->rank ? 0 : d->extra), i, k, at, wrong = 0;
+	struct ddio_strided part[2] = {
+		{ .offset = p->rank * d->len,
+		  .len = d->len,
+		  .nlevels = 1,
+		  .level = { { d->n, (int64_t)d->stride } } },
+		{ .offset = d->n * d->stride, .len = d->extra },
+	};
+	struct ddio_part whole = { .kind = DDIO_PART_STRIDED,
+				   .n = d->extra && !p->rank ? 2 : 1,
+				   .strided = part };
+	struct ddio_report report = { .struct_size = sizeof(report) };
+	uint8_t *buf = calloc(1, bytes + 1);
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .part = &whole,
+				   .buf = buf,
+				   .flags = d->flags,
+				   .report = &report };
+	int ret;
+
+	for (i = 0; write && i < bytes; i++) {
+		k = i / d->len < d->n ? i / d->len : d->n;
+		at = k < d->n ? part[0].offset + k * d->stride + i % d->len
+			      : part[1].offset + i - d->n * d->len;
+		buf[i] = cp_byte(salt, at);
+	}
+	ret = cp_note(p, write ? ddio_write_all(f, g, &t) : ddio_read_all(f, g, &t));
+	for (i = 0; !ret && !write && i < report.bytes_moved; i++) {
+		k = i / d->len < d->n ? i / d->len : d->n;
+		at = k < d->n ? part[0].offset + k * d->stride + i % d->len
+			      : part[1].offset + i - d->n * d->len;
+		wrong += buf[i] != cp_byte(salt, at);
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	messages[p->rank] = report.messages;
+	free(buf);
+	return ret ? ret : (int)report.method;
+}
+
+static bool deep;
+
+static void world(void (*fn)(struct cp_proc *p), uint32_t procs)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = procs, .deep = deep });
+	CU_ASSERT_EQUAL(cp_run(&w, fn, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* Without a hole, and with. */
+#define DENSE(n, len)                          \
+	{                                      \
+		(n), (len), PROCS *(len), 0, 0 \
+	}
+#define HOLES(n, len)                                \
+	{                                            \
+		(n), (len), PROCS *(len) + 100, 0, 0 \
+	}
+#define FLAGS(flags)                        \
+	{                                   \
+		3, 8, PROCS * 8, 0, (flags) \
+	}
+
+static const struct {
+	struct tiling deal;
+	bool write, read;
+} borders[] = {
+	{ DENSE(1, 1), true, true },
+	{ DENSE(1, 65536 / PROCS), true, true },
+	{ DENSE(1, 65536 / PROCS + 1), false, false }, /* 64 KB and a bit together */
+	{ HOLES(3, 8), false, true },
+	{ HOLES(8, 65536 / PROCS / 8), false, false }, /* 64 KB and the holes */
+	{ FLAGS(DDIO_XFER_SHORT), true, true },
+	{ FLAGS(DDIO_XFER_NO_SCATTER), true, true },
+	{ FLAGS(DDIO_XFER_OVERLAP), true, true },
+	{ FLAGS(DDIO_XFER_SYNC), false, false },
+	{ FLAGS(DDIO_XFER_ROTATE), false, false },
+	{ FLAGS(DDIO_XFER_NO_BATCH), false, false },
+};
+
+static uint32_t method_of(bool small)
+{
+	return small ? DDIO_METHOD_SMALL : DDIO_METHOD_DDS;
+}
+
+/* Up and down each of the tree's edges, each counted at both ends; and a block to and from its node. */
+static void check_messages(struct cp_proc *p, struct ddio_group *g)
+{
+	uint64_t n = 0;
+	uint32_t r;
+
+	CP_OK(p, ddio_group_barrier(g));
+	for (r = 0; r < PROCS; r++)
+		n += messages[r];
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(n, 4 * (PROCS - 1) + 2);
+}
+
+static void at_borders(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct tiling one = DENSE(2, 8);
+	size_t i;
+
+	for (i = 0; i < sizeof(borders) / sizeof(borders[0]); i++) {
+		const struct tiling *d = &borders[i].deal;
+
+		/* A new one each time: nothing was given for nothing. */
+		CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE | DDIO_TRUNCATE, NULL, &f));
+		CU_ASSERT_EQUAL(move(p, g, f, d, true, i), (int)method_of(borders[i].write));
+		CU_ASSERT_EQUAL(move(p, g, f, d, false, i), (int)method_of(borders[i].read));
+		ddio_close(f);
+	}
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE | DDIO_TRUNCATE, NULL, &f));
+	CU_ASSERT_EQUAL(move(p, g, f, &one, true, 9), DDIO_METHOD_SMALL);
+	check_messages(p, g);
+	CU_ASSERT_EQUAL(move(p, g, f, &one, false, 9), DDIO_METHOD_SMALL);
+	check_messages(p, g);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void borders_and_messages(void)
+{
+	for (deep = false;; deep = true) {
+		world(at_borders, PROCS);
+		if (deep)
+			break;
+	}
+	deep = false;
+}
+
+/* One member has more than its part: the others give theirs for nothing, less and less often, and find together again. */
+static void for_nothing(struct cp_proc *p)
+{
+	const struct tiling skewed = { 1, 8, PROCS * 8, 65536, 0 }, even = DENSE(1, 8);
+	struct ddio_group *g = cp_group(p);
+	uint64_t gathered = 0, before;
+	struct ddio_file *f = NULL;
+	uint32_t i, small = 0;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	for (i = 0; i < MANY; i++) {
+		before = g->gathered;
+		CU_ASSERT_EQUAL(move(p, g, f, &skewed, true, i), DDIO_METHOD_DDS);
+		if (i >= MANY / 2)
+			gathered += g->gathered - before > (PROCS - 1) * 16;
+	}
+	/* At rank 0, to which all come, data were among a few. */
+	CU_ASSERT(gathered < MANY / 16);
+	for (i = 0; i < MANY; i++)
+		small += move(p, g, f, &even, true, i) == DDIO_METHOD_SMALL;
+	CU_ASSERT(small > MANY / 2);
+	CU_ASSERT_EQUAL(move(p, g, f, &even, false, MANY - 1), DDIO_METHOD_SMALL);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void seldom_for_nothing(void)
+{
+	world(for_nothing, PROCS);
+}
+
+/* A member whose parent is old, or that is itself: all goes as before. */
+static void among_old(struct cp_proc *p)
+{
+	const struct tiling even = DENSE(3, 8);
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct link *up;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL(move(p, g, f, &even, true, 1), DDIO_METHOD_SMALL);
+	CP_OK(p, ddio_group_barrier(g));
+	up = p->rank == 3 ? peer_neighbour(g, group_parent(g, 3)) : NULL;
+	if (up)
+		up->conn->features &= ~DDIO_FEATURE_CARRY;
+	CU_ASSERT_EQUAL(move(p, g, f, &even, true, 2), DDIO_METHOD_DDS);
+	CU_ASSERT_EQUAL(move(p, g, f, &even, false, 2), DDIO_METHOD_DDS);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void old_members(void)
+{
+	for (deep = false;; deep = true) {
+		world(among_old, PROCS);
+		if (deep)
+			break;
+	}
+	deep = false;
+}
+
+/* Many at once, small ones between others: each has its bytes. */
+static void under_way(struct cp_proc *p)
+{
+	enum { AT_ONCE = 40 };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct ddio_op *op[AT_ONCE];
+	static uint8_t buf[CP_PROCS][AT_ONCE][2000];
+	uint64_t i, k, len, bad = 0;
+	int round;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < AT_ONCE; i++) {
+			len = i % 3 ? 8 : 2000;
+			struct ddio_extent e = { (i * PROCS + p->rank) * 2000, len };
+			struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &e };
+			struct ddio_transfer t = { .struct_size = sizeof(t),
+						   .part = &part,
+						   .buf = buf[p->rank][i],
+						   .flags = DDIO_XFER_OVERLAP };
+
+			memset(buf[p->rank][i], round ? 0 : (int)(i + p->rank), 2000);
+			if (round)
+				CP_OK(p, ddio_start_read_all(f, g, &t, &op[i]));
+			else
+				CP_OK(p, ddio_start_write_all(f, g, &t, &op[i]));
+		}
+		for (i = AT_ONCE; i-- > 0;)
+			CP_OK(p, ddio_wait(op[i]));
+		for (i = 0; round && i < AT_ONCE; i++)
+			for (k = 0; k < (i % 3 ? 8 : 2000); k++)
+				bad += buf[p->rank][i][k] != (uint8_t)(i + p->rank);
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void many_under_way(void)
+{
+	world(under_way, PROCS);
+}
+
+static const struct ut_case cases[] = {
+	{ "borders, and messages", borders_and_messages },
+	{ "seldom for nothing", seldom_for_nothing },
+	{ "old members", old_members },
+	{ "many under way", many_under_way },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "carried", cases } };
+
+	return ut_run("cp_carry", suites, 1);
+}
