@@ -334,6 +334,16 @@ u64 hp97560_seek_ns(const struct hp97560_params *p, u32 distance);
 void hp97560_bus_init(struct hp97560_bus *bus);
 
 /**
+ * hp97560_bus_grant - take the bus for one transaction
+ * @bus: the bus
+ * @from_ns: not earlier than this
+ * @length_ns: for so long; 0 takes nothing
+ *
+ * Return: when it starts, at the first gap that is long enough.
+ */
+u64 hp97560_bus_grant(struct hp97560_bus *bus, u64 from_ns, u64 length_ns);
+
+/**
  * hp97560_init - a drive at rest, arm over cylinder 0 and head 0, buffer empty
  * @d: filled in; no other call needed to be made on it before or afterwards
  * @p: checked parameters; copied

@@ -32,9 +32,6 @@ void hp97560_pass_extend(const struct hp97560_params *p, struct hp97560_pass *s,
 /* Returns when a pass is over the sector before @lba. */
 u64 hp97560_pass_ns(const struct hp97560_params *p, const struct hp97560_pass *s, u64 lba);
 
-/* Reserves a bus from @from_ns on.  Returns the start of what was granted. */
-u64 hp97560_bus_grant(struct hp97560_bus *bus, u64 from_ns, u64 length_ns);
-
 /* Forgets what ended by @ns. */
 void hp97560_bus_forget(struct hp97560_bus *bus, u64 ns);
 

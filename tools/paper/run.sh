@@ -267,7 +267,7 @@ tried() {
 	echo "tried: $out/tried.txt"
 }
 
-# Four other places where ours and a paper's figures differ, and what of it changes them: a line for each way.
+# Six other places where ours and a paper's figures or words may differ, and what changes ours: a line for each way.
 others() {
 	local way
 	ways() { # TEXT COMMAND...
@@ -295,6 +295,11 @@ others() {
 		"$(tr94 --cpu-left -m tc -r 8 -p wnb $1 | pick 'iop_left iop_left_barriers')"; }
 	# shellcheck disable=SC2086,SC2317
 	try_disks() { printf '%-28s%s\n' "${2:-$1}" "$(tocs97 -i 1 --shared-bus -d 32 -m tc,dds -r 8192 -p ra,rb $1 | pick mbps)"; }
+	# shellcheck disable=SC2086,SC2317
+	try_third() { printf '%-28s%s%s\n' "${1:-0} us" "$(tocs97 -i 2 -d 8 --shared-bus -m dds -r 8192 -p rn,rc -o "announce_us=${1:-0}" | pick mbps)" \
+		"$(tocs97 -i 2 -d 8 --shared-bus -m tc -r 8192 -p rn,rc | pick mbps)"; }
+	# shellcheck disable=SC2086,SC2317
+	try_memget() { printf '%-28s%s%s\n' "${2:-$1}" "$(tocs97 -m tc -r 8192 -p wn,wb,wc,wcc $1 | pick mbps)" "$(tocs97 -m tc -r 8 -p wc,wcc $1 | pick mbps)"; }
 	{
 		sim -p rn -r 8192 -m dds | sed -n '1s/^# //p'
 		ways 'TR94-226, Table 4: wn by DD, 31.4 MB/s, and wb, 34.8' try_wn
@@ -307,6 +312,11 @@ others() {
 		ways 'Kotz and Cai, Figure 3: per cent left, without and with barriers; 80 to 97 with barriers' try_left
 		ways 'TOCS, Figure 11: ra and rb with 32 disks on one IOP, which SPFS has difficulty with' try_disks
 		for way in --fcfs '--cache 256K' '--outstanding 1' '--cost disk=50000'; do try_disks "$way"; done
+		printf '\nTOCS, footnote 3: DDIO announces each read to the drive, a third bus transaction of so many us; two IOPs\n'
+		for way in 0 50 100 200 500 1000; do try_third $way; done
+		printf '\nTOCS: SPFS that writes by Memget: without the copies that it spares, and with the messages that it adds\n'
+		try_memget '' 'as in the tables'
+		for way in '--cost copy=0' '--cost send=10000,receive=10000' '--cost copy=0,send=10000,receive=10000'; do try_memget "$way"; done
 	} >"$out/others.txt"
 	echo "others: $out/others.txt"
 }

@@ -106,34 +106,47 @@ static void test_hp97560_bus(void)
 	rig_end(&rig);
 }
 
+/* How long one request for 8 KB takes of a drive with the options. */
+static uint64_t alone_ns(const char *options, enum ddio_disk_op op)
+{
+	struct ddio_disk_spec spec = { .name = "h", .engine = "hp97560", .options = options };
+	struct ddio_sim *world = ddio_sim_new(3);
+	struct ddio_env *env = ddio_sim_env(world, "one");
+	struct ddio_disk *disk;
+	struct hp_twin t = { 0 };
+	static uint8_t buf[8192];
+	char err[200];
+
+	CU_ASSERT_EQUAL_FATAL(ddio_disk_open(env, &spec, &disk, err, sizeof(err)), 0);
+	t.reqs[0] = (struct ddio_disk_req){ .op = op,
+					    .offset = 512000,
+					    .len = sizeof(buf),
+					    .buf = buf,
+					    .done = hp_twin_done,
+					    .arg = &t };
+	ddio_disk_submit(disk, &t.reqs[0]);
+	ddio_sim_run_for(world, 1000 * MS);
+	ddio_disk_close(disk);
+	ddio_sim_free(world);
+	return t.reqs[0].done_ns - t.reqs[0].submit_ns;
+}
+
 /* A slow drive's single command takes so many times as long. */
 static void test_hp97560_slow(void)
 {
-	struct ddio_sim *world = ddio_sim_new(3);
-	struct ddio_env *env = ddio_sim_env(world, "one");
-	struct ddio_disk_spec spec = { .name = "h", .engine = "hp97560" };
-	struct hp_twin t[2] = { 0 };
-	struct ddio_disk *disks[2];
-	static uint8_t buf[8192];
-	char err[200];
-	int i;
+	CU_ASSERT_EQUAL(alone_ns("slow=5", DDIO_DISK_READ), 5 * alone_ns(NULL, DDIO_DISK_READ));
+}
 
-	for (i = 0; i < 2; i++) {
-		spec.options = i ? "slow=5" : NULL;
-		CU_ASSERT_EQUAL_FATAL(ddio_disk_open(env, &spec, &disks[i], err, sizeof(err)), 0);
-		t[i].reqs[0] = (struct ddio_disk_req){ .offset = 512000,
-						       .len = 8192,
-						       .buf = buf,
-						       .done = hp_twin_done,
-						       .arg = &t[i] };
-		ddio_disk_submit(disks[i], &t[i].reqs[0]);
-	}
-	ddio_sim_run_for(world, 1000 * MS);
-	CU_ASSERT_EQUAL(t[1].reqs[0].done_ns - t[1].reqs[0].submit_ns,
-			5 * (t[0].reqs[0].done_ns - t[0].reqs[0].submit_ns));
-	ddio_disk_close(disks[0]);
-	ddio_disk_close(disks[1]);
-	ddio_sim_free(world);
+/* What announces a read has the bus first: the data wait if it is long, and only then.  Writes are not announced. */
+static void test_hp97560_announce(void)
+{
+	const uint64_t read = alone_ns(NULL, DDIO_DISK_READ);
+
+	CU_ASSERT_EQUAL(alone_ns("announce_us=100", DDIO_DISK_READ), read);
+	CU_ASSERT(alone_ns("announce_us=100000", DDIO_DISK_READ) > 100 * MS);
+	CU_ASSERT(alone_ns("announce_us=100000", DDIO_DISK_READ) < 100 * MS + read);
+	CU_ASSERT_EQUAL(alone_ns("announce_us=100000", DDIO_DISK_WRITE),
+			alone_ns(NULL, DDIO_DISK_WRITE));
 }
 
 static int compare_u64(const void *a, const void *b)
@@ -185,6 +198,7 @@ static const struct ut_case cases[] = {
 	{ "hp97560 ends requests when the model does", test_hp97560_times },
 	{ "a bus has one time scale", test_hp97560_bus },
 	{ "a slow drive", test_hp97560_slow },
+	{ "a read is announced", test_hp97560_announce },
 	{ "hp97560 in real time", test_hp97560_real_time },
 	{ NULL, NULL },
 };

@@ -32,6 +32,7 @@ struct hp_options {
 	uint64_t buffer_sectors;
 	uint64_t dirty_sectors;
 	uint64_t write_piece;
+	uint64_t announce_us;
 	uint64_t phase;
 	bool immediate_report;
 	bool read_ahead;
@@ -133,6 +134,14 @@ static const struct ddio_opt hp_options[] = {
 		.help = "sectors of a write that cross the bus at a time; 0: a quarter of dirty_sectors",
 	},
 	{
+		.name = "announce_us",
+		.type = OPT_U64,
+		.offset = offsetof(struct hp_options, announce_us),
+		.min = 0,
+		.max = 1000000,
+		.help = "each read is announced to the drive, which takes the bus for so many microseconds",
+	},
+	{
 		.name = "phase",
 		.type = OPT_U64,
 		.offset = offsetof(struct hp_options, phase),
@@ -211,6 +220,8 @@ static int hp_model_submit(struct hp_disk *h, const struct ddio_disk_req *req,
 	 */
 	if (now < h->free_at && (h->opts.slow > 1 || h->store.medium))
 		now = h->free_at;
+	if (req->op == DDIO_DISK_READ)
+		hp97560_bus_grant(&h->bus->model, now, 1000 * h->opts.announce_us);
 	return hp97560_submit(&h->model, ops[req->op], req->offset / SECTOR, req->len / SECTOR, now,
 			      result);
 }
