@@ -46,6 +46,8 @@ my %bug = (
 	order => ["$iop/lmdb/committer.c", 'commit_begin', '} else if (commit_flushes(c)) {', '} else if (commit_flushes(c) && !c->any) {'],
 	# A block that a clone has, too, is written in its place.
 	shared => ["$iop/store/share.c", 'object_target', 'there = !shares_at(&obj->store->shares, *start, &len);', 'there = true;'],
+	# A snapshot is frozen only once its node has been started again.
+	frozen => ["$iop/store/note.c", 'object_freeze', 'obj->recorded = obj->frozen = true;', 'obj->recorded = true;'],
 	# What is cut off within a block comes back when the file grows.
 	edge => ["$iop/ops/object_cut.c", 'truncate_edge',
 		'obj_zero(req, size, block_behind(req, size) * req->obj.file.block, truncate_rest);', '(void)size; truncate_rest(req);'],

@@ -500,16 +500,21 @@ static void clone_read(struct faults_cp *cp, struct ddio_file *clone)
 	cp->cloned = true;
 }
 
-/* Writes over all of the clone, which changes nothing of the file. */
-static void clone_write(struct faults_cp *cp, struct ddio_file *clone)
+/* Writes over @size bytes of the clone, which changes nothing of the file.  Nobody can write a snapshot, if @frozen. */
+static void clone_write(struct faults_cp *cp, struct ddio_file *clone, uint64_t size, bool frozen)
 {
-	uint8_t *buf = cp->cloned && cp->size ? malloc(cp->size) : NULL;
+	uint8_t *buf = size ? malloc(size) : NULL;
+	int ret;
 
 	if (!buf)
 		return;
-	memset(buf, 0xc1, cp->size);
+	memset(buf, 0xc1, size);
 	call_begin(cp, "pwrite");
-	call_end(cp, (int)ddio_pwrite(clone, buf, cp->size, 0));
+	ret = (int)ddio_pwrite(clone, buf, size, 0);
+	call_end(cp, frozen && ret == -EROFS ? 0 : ret);
+	if (frozen && ret >= 0)
+		faults_violated(cp->f, "cp%u: a snapshot of %s was written", cp->rank,
+				cp->f->file[cp->f->round.file].name);
 	free(buf);
 }
 
@@ -520,19 +525,48 @@ static int mend_told(void *arg, const struct ddio_mend_state *st)
 	return 0;
 }
 
+/* Makes the round's clone, or snapshot, and opens it.  Returns NULL after an error. */
+static struct ddio_file *clone_make(struct faults_cp *cp, bool snap, char *name, size_t len)
+{
+	const struct faults_round *r = &cp->f->round;
+	struct ddio_file *file = cp->file[r->file], *clone = NULL;
+	struct ddio_file_stat stat;
+	char own[32];
+	int err;
+
+	snprintf(own, sizeof(own), "clone%u", r->number);
+	snprintf(name, len, "%s", own);
+	if (!snap) {
+		err = CALL(cp, "clone", ddio_clone(file, name));
+	} else {
+		err = CALL(cp, "fstat", ddio_fstat(file, &stat));
+		if (!err)
+			err = CALL(cp, "snap", ddio_snap(file, own));
+		if (!err)
+			snprintf(name, len, DDIO_SNAP_DIRECTORY "/%llu/%s",
+				 (unsigned long long)stat.id, own);
+	}
+	if (err || CALL(cp, "open", ddio_open(cp->session, name, 0, NULL, &clone)))
+		return NULL;
+	return clone;
+}
+
 static void cp_clone(struct faults_cp *cp)
 {
 	const struct faults_round *r = &cp->f->round;
-	struct ddio_file *clone = NULL;
-	char name[32];
+	const bool snap = r->number % 2;
+	struct ddio_file *clone;
+	char name[80];
 
-	snprintf(name, sizeof(name), "clone%u", r->number);
 	cp->cloned = false;
-	if (CALL(cp, "clone", ddio_clone(cp->file[r->file], name)) ||
-	    CALL(cp, "open", ddio_open(cp->session, name, 0, NULL, &clone)))
+	clone = clone_make(cp, snap, name, sizeof(name));
+	if (!clone)
 		return;
+	if (snap)
+		clone_write(cp, clone, FAULTS_CELL, true);
 	clone_read(cp, clone);
-	clone_write(cp, clone);
+	if (!snap)
+		clone_write(cp, clone, cp->cloned ? cp->size : 0, false);
 	ddio_close(clone);
 	if (!CALL(cp, "remove", ddio_remove(cp->session, name)))
 		CALL(cp, "mend", ddio_mend(cp->file[r->file], 0, 0, mend_told, NULL));

@@ -97,7 +97,7 @@ enum faults_op {
 	OP_READ_BACK, /* collective read of a whole file */
 	OP_MIX,	      /* one process cuts or removes a file while all write another */
 	OP_FSCK,
-	OP_CLONE, /* a process clones a file, reads the clone, removes it, and mends the file */
+	OP_CLONE, /* a process clones a file, or makes a snapshot, reads and writes that, removes it, and mends the file */
 	OP_OVER,
 };
 
