@@ -74,11 +74,20 @@ static int extent_put(struct harm *h, MDB_txn *txn, const struct rec_extent *rec
 	return mdb_put(txn, h->db.dbi[STORE_EXTENTS], &k, &v, 0);
 }
 
+/* The first record of the kind.  Beside the label there are others. */
+static int first_of(struct harm *h, MDB_txn *txn, MDB_val *k, MDB_val *v)
+{
+	if (h->which != STORE_META)
+		return record_at(h, txn, h->which, MDB_FIRST, k, v);
+	*k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY));
+	return mdb_get(txn, h->db.dbi[STORE_META], k, v);
+}
+
 static int harm_crc(struct harm *h, MDB_txn *txn)
 {
 	uint8_t value[VALUE_MAX];
 	MDB_val k, v;
-	int ret = record_at(h, txn, h->which, MDB_FIRST, &k, &v);
+	int ret = first_of(h, txn, &k, &v);
 
 	if (ret || v.mv_size > sizeof(value))
 		return ret ? ret : -EMSGSIZE;
@@ -92,7 +101,7 @@ static int harm_crc(struct harm *h, MDB_txn *txn)
 static int harm_drop(struct harm *h, MDB_txn *txn)
 {
 	MDB_val k, v;
-	int ret = record_at(h, txn, h->which, MDB_FIRST, &k, &v);
+	int ret = first_of(h, txn, &k, &v);
 
 	printf("the first %s record is dropped\n", databases[h->which]);
 	return ret ? ret : mdb_del(txn, h->db.dbi[h->which], &k, NULL);

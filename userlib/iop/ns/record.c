@@ -192,9 +192,10 @@ static void code_frozen(struct ddio_coder *c, struct inode *in)
 	code_check(c, in->flags & INODE_FROZEN && S_ISREG(in->mode), -EUCLEAN);
 }
 
-/* What the record has behind that of release 0.1.0. */
+/* What the record has behind that of release 0.1.0.  Of a frozen inode no other version tells. */
 static void code_inode_tail(struct ddio_coder *c, struct inode *in, uint32_t version)
 {
+	code_check(c, version == NS_VERSION_FROZEN || !(in->flags & INODE_FROZEN), -EUCLEAN);
 	if (version == NS_VERSION_FROZEN)
 		code_frozen(c, in);
 	else if (version == NS_VERSION_TOLD)
