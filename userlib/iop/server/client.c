@@ -59,6 +59,39 @@ void server_clients_unread(struct reactor *reactor)
 	reactor->bounds.at[BOUND_UNREAD].now = sum;
 }
 
+/*
+ * Whoever is not listened to hears nothing if it asks whether the node is there, and would take it for dead.  So it is told, unless
+ * there is more for it to read anyhow.
+ */
+static void client_tell_alive(void *arg)
+{
+	static const struct ddio_msg alive = { .opcode = DDIO_OP_PING, .flags = DDIO_WIRE_REPLY };
+	struct server_client *sc = arg;
+	struct reactor *reactor = sc->c.reactor;
+
+	if (!ddio_conn_queued(sc->c.conn))
+		ddio_conn_send(sc->c.conn, &alive, NULL, 0, NULL, 0, NULL);
+	/* Without memory for a timer it hears of the next request that ends. */
+	(void)ddio_timer_arm(reactor->env, &sc->alive,
+			     ddio_env_now(reactor->env) + reactor->iop->conf->timeout_ns / 6);
+}
+
+static void client_pause(struct server_client *sc, bool pause)
+{
+	struct reactor *reactor = sc->c.reactor;
+
+	sc->paused = pause;
+	ddio_conn_pause(sc->c.conn, pause);
+	sc->alive.fn = client_tell_alive;
+	sc->alive.arg = sc;
+	if (pause)
+		(void)ddio_timer_arm(reactor->env, &sc->alive,
+				     ddio_env_now(reactor->env) +
+					     reactor->iop->conf->timeout_ns / 6);
+	else
+		ddio_timer_cancel(reactor->env, &sc->alive);
+}
+
 void server_client_throttle(struct server_client *sc)
 {
 	bool much, few;
@@ -73,8 +106,7 @@ void server_client_throttle(struct server_client *sc)
 	/* Bulk that is being received must be able to end. */
 	if (sc->paused ? !few : !much || sc->incoming)
 		return;
-	sc->paused = !sc->paused;
-	ddio_conn_pause(sc->c.conn, sc->paused);
+	client_pause(sc, !sc->paused);
 }
 
 void client_go_on(struct client *client)

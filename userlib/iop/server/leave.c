@@ -18,6 +18,7 @@ void server_client_gone(struct server_client *sc)
 	sc->c.closing = true;
 	sc->state = SERVER_CLIENT_GONE;
 	server_unproved_end(sc);
+	ddio_timer_cancel(sc->c.reactor->env, &sc->alive);
 	server_tell_client_gone(&sc->c);
 	user_free(sc->c.user);
 	sc->c.user = NULL;

@@ -61,6 +61,7 @@ enum server_client_state {
  * @session: the client's session, or 0 if it does not repeat requests; @number: counts the connections of
  *	the session
  * @unread: it has more replies to read than it may have
+ * @paused: nothing is read from it; meanwhile @alive tells it that the node is there
  * @held: it is not served before its session's previous connection has ended altogether
  * @from: its address while it has not proved the key, else NULL; @from_link: there, @unproved_link: in
  *	server.unproved
@@ -82,6 +83,7 @@ struct server_client {
 	bool held;
 	bool paused;
 	bool posted;
+	struct ddio_timer alive;
 	struct ddio_post end, move;
 	char *why;
 };

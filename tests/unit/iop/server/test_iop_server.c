@@ -607,6 +607,45 @@ static void checks_of_the_gone_end(void)
 	sw_free(sw);
 }
 
+/* Who has so many requests that nothing more is read from it cannot ask whether the node is there, and is told. */
+static void the_paused_hear(void)
+{
+	struct sw *sw = sw_prepare(SW_ADDR, NULL);
+	struct ddio_msg_obj obj = { .disk = 0, .flags = DDIO_OBJ_REPAIR };
+	struct sc *c;
+	uint8_t buf[200];
+	ssize_t len = ddio_put_obj(buf, sizeof(buf), &obj);
+	uint32_t i, before;
+
+	ddio_conf_free(sw->conf);
+	sw->disk_options = "delay_us=50000";
+	CU_ASSERT_EQUAL_FATAL(sw_conf(sw, SW_ADDR, sw->err, sizeof(sw->err)), 0);
+	CU_ASSERT_EQUAL_FATAL(sw_start_node(sw), 0);
+	sw->conf->timeout_ns = 60 * MS;
+	c = sc_new(sw, sw_reactor(sw, 0));
+	CU_ASSERT_EQUAL(sc_write(c, 6, 0, 0, pattern, 10), DDIO_ST_OK);
+	before = c->replies;
+	for (i = 0; i < 127; i++)
+		sc_send(c, DDIO_OP_FSCK, buf, (size_t)len, NULL, 0);
+	sw_run(sw, 30 * MS);
+	CU_ASSERT_EQUAL(c->replies, before);
+	sc_send(c, DDIO_OP_FSCK, buf, (size_t)len, NULL, 0);
+	sc_send(c, DDIO_OP_STATUS, NULL, 0, NULL, 0);
+	sw_run(sw, 12 * MS);
+	CU_ASSERT_EQUAL(c->replies, before + 1);
+	CU_ASSERT_EQUAL(c->opcode, DDIO_OP_PING);
+	CU_ASSERT_EQUAL(c->tag, 0);
+	/* All is answered in the end, and no more is told. */
+	sw_run(sw, 600000 * MS);
+	CU_ASSERT(c->replies >= before + 130);
+	CU_ASSERT_EQUAL(c->failures, 0);
+	before = c->replies;
+	sw_run(sw, 1000 * MS);
+	CU_ASSERT_EQUAL(c->replies, before);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static void status_counts_what_happened(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -666,6 +705,7 @@ static const struct ut_case opening[] = {
 static const struct ut_case names[] = {
 	{ "made, found, sized", files_are_made_found_and_sized },
 	{ "removed", files_are_removed_in_two_steps },
+	{ "the paused hear", the_paused_hear },
 	{ "durable", a_durable_change_survives_a_restart },
 	{ "many at once", many_files_at_once },
 	{ "what cannot be served", names_that_cannot_be_served },
