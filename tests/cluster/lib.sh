@@ -110,3 +110,8 @@ start_cluster() {
 stop_cluster() {
 	"$ddio" stop --dir "$dir/$1" >/dev/null
 }
+
+# Bytes that processes of a job have read and written, by collectives of any size: small ones are rank 0's requests.  No mount is in it.
+moved_by() {
+	"$ddio" status --metrics | sed -n "s/^ddio_job_[a-z_]*bytes_total{.*job=\"$1\".*} //p" | awk '{ n += $1 } END { print n + 0 }'
+}

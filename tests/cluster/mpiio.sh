@@ -33,10 +33,6 @@ programs() {
 collectives() {
 	"$ddio" status --nodes | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^collective/) n += $(i - 1) } END { print n }'
 }
-# Bytes that processes of a job have read and written, by collectives of any size: small ones are rank 0's requests.  No mount is in it.
-moved_by() {
-	"$ddio" status --metrics | sed -n "s/^ddio_job_[a-z_]*bytes_total{.*job=\"$1\".*} //p" | awk '{ n += $1 } END { print n + 0 }'
-}
 # How many requests of all kinds.
 requests() {
 	"$ddio" status --nodes | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^request/) n += $(i - 1) } END { print n }'
