@@ -19,11 +19,12 @@ passed=0 failed=0
 # Seeds that failed once: a synced write that an I/O processor lost which died and came back meanwhile (1461);
 # a connection to one reactor that broke and was taken for a mistake of the caller (51462); a cut and a reader that
 # had each other begin again for ever (53349); a write that had failed and was served after a cut (53094); a removal that was
-# told that its file is busy, since the name server was restarted meanwhile (22150148).
+# told that its file is busy, since the name server was restarted meanwhile (22150148); a block that the cache was writing when a
+# collective had its blocks lie in one piece again, and that was then taken for written there (29500002092).
 # Other bugs were found by an earlier generator, and have unit tests: a group_create that waited for ever
 # (unit/cp_group), a member that could not come back to an I/O processor (unit/coll_refused), reads beyond the
 # end of a file that another process had cut (unit/cp_files).
-once=(1461 51462 53349 53094 15198 22150148)
+once=(1461 51462 53349 53094 15198 22150148 29500002092)
 
 ok() {
 	passed=$((passed + 1))

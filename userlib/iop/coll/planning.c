@@ -178,14 +178,27 @@ static bool others_use(const struct coll *coll)
 	return false;
 }
 
+/*
+ * What is written as a whole lies in one piece again.  But what the cache writes meanwhile, or has to write, belongs to the
+ * places that the blocks have: when it ended, the new ones would be taken for written.
+ */
+static void renew(struct coll_disk *cd)
+{
+	struct cache *cache = cd->disk->cache;
+	uint64_t first = cd->whole.first, count = cd->whole.end - first;
+
+	if (cd->obj && cd->whole.end != UINT64_MAX && !others_use(cd->coll) &&
+	    !cache_busy(cache, cd->obj, first, count) &&
+	    cache_next_newer(cache, cd->obj, first, count) == first + count)
+		(void)object_renew(cd->obj, first, count);
+}
+
 /* Ends the scan that counts: a disk that is too full is not touched at all. */
 static int counted(struct coll_disk *cd)
 {
 	if (cd->short_blocks > store_free_bytes(cd->disk->store) / cd->coll->block_size)
 		return -ENOSPC;
-	/* What is written as a whole lies in one piece again. */
-	if (cd->obj && cd->whole.end != UINT64_MAX && !others_use(cd->coll))
-		(void)object_renew(cd->obj, cd->whole.first, cd->whole.end - cd->whole.first);
+	renew(cd);
 	cd->scan = 0;
 	cd->pass = PLAN_PLACE;
 	return 0;
