@@ -63,33 +63,37 @@ void server_clients_unread(struct reactor *reactor)
  * Whoever is not listened to hears nothing if it asks whether the node is there, and would take it for dead.  So it is told, unless
  * there is more for it to read anyhow.
  */
-static void client_tell_alive(void *arg)
+static void client_tell_alive(void *arg);
+
+static void alive_later(struct server_client *sc)
 {
-	static const struct ddio_msg alive = { .opcode = DDIO_OP_PING, .flags = DDIO_WIRE_REPLY };
-	struct server_client *sc = arg;
 	struct reactor *reactor = sc->c.reactor;
 
-	if (!ddio_conn_queued(sc->c.conn))
-		ddio_conn_send(sc->c.conn, &alive, NULL, 0, NULL, 0, NULL);
+	sc->alive.fn = client_tell_alive;
+	sc->alive.arg = sc;
 	/* Without memory for a timer it hears of the next request that ends. */
 	(void)ddio_timer_arm(reactor->env, &sc->alive,
 			     ddio_env_now(reactor->env) + reactor->iop->conf->timeout_ns / 6);
 }
 
+static void client_tell_alive(void *arg)
+{
+	static const struct ddio_msg alive = { .opcode = DDIO_OP_PING, .flags = DDIO_WIRE_REPLY };
+	struct server_client *sc = arg;
+
+	if (!ddio_conn_queued(sc->c.conn))
+		ddio_conn_send(sc->c.conn, &alive, NULL, 0, NULL, 0, NULL);
+	alive_later(sc);
+}
+
 static void client_pause(struct server_client *sc, bool pause)
 {
-	struct reactor *reactor = sc->c.reactor;
-
 	sc->paused = pause;
 	ddio_conn_pause(sc->c.conn, pause);
-	sc->alive.fn = client_tell_alive;
-	sc->alive.arg = sc;
 	if (pause)
-		(void)ddio_timer_arm(reactor->env, &sc->alive,
-				     ddio_env_now(reactor->env) +
-					     reactor->iop->conf->timeout_ns / 6);
+		alive_later(sc);
 	else
-		ddio_timer_cancel(reactor->env, &sc->alive);
+		ddio_timer_cancel(sc->c.reactor->env, &sc->alive);
 }
 
 void server_client_throttle(struct server_client *sc)
