@@ -82,17 +82,21 @@ static bool flag_set(void *arg)
 	return *(bool *)arg;
 }
 
+static inline void flush_disk(struct coll_world *w, uint32_t disk)
+{
+	bool over = false;
+	struct cache_flush flush = { .done = flush_done, .arg = &over };
+
+	cache_flush(w->disk[disk].cache, &flush);
+	CU_ASSERT(w_until(w, flag_set, &over, 60 * SEC));
+}
+
 static inline void flush_all(struct coll_world *w)
 {
 	uint32_t i;
 
-	for (i = 0; i < w->p.ndisks; i++) {
-		bool over = false;
-		struct cache_flush flush = { .done = flush_done, .arg = &over };
-
-		cache_flush(w->disk[i].cache, &flush);
-		CU_ASSERT(w_until(w, flag_set, &over, 60 * SEC));
-	}
+	for (i = 0; i < w->p.ndisks; i++)
+		flush_disk(w, i);
 }
 
 #endif /* DDIO_TEST_COLL_TC_H */

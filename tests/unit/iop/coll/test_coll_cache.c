@@ -7,6 +7,7 @@
 
 struct dirty {
 	struct coll_world *w;
+	struct block_lock *locked; /* for a while, or NULL */
 	struct w_group *g;
 	struct w_file f;
 	struct ddio_array a;
@@ -14,9 +15,9 @@ struct dirty {
 };
 
 /* Sixteen blocks of 1024 bytes; a few have dirty bytes in the cache. */
-static void dirty_new(struct dirty *d, uint64_t seed)
+static void dirty_slow(struct dirty *d, uint64_t seed, const char *options)
 {
-	struct w_params p = { .seed = seed, .options = "delay_us=200" };
+	struct w_params p = { .seed = seed, .options = options };
 	uint8_t buf[100];
 
 	memset(d, 0, sizeof(*d));
@@ -32,6 +33,11 @@ static void dirty_new(struct dirty *d, uint64_t seed)
 	tc(d->w, &d->f, 1024, buf, 100, true);
 	tc(d->w, &d->f, 7 * 1024 + 900, buf, 100, true);
 	CU_ASSERT_EQUAL(cached(d->w).dirty, 3);
+}
+
+static void dirty_new(struct dirty *d, uint64_t seed)
+{
+	dirty_slow(d, seed, "delay_us=200");
 }
 
 static void dirty_free(struct dirty *d)
@@ -183,6 +189,100 @@ static void test_clean_is_forgotten(void)
 	dirty_free(&d);
 }
 
+static uint64_t renewed(struct coll_world *w, uint32_t disk)
+{
+	return ((struct mem_store *)w->disk[disk].store)->renewed;
+}
+
+/* Two of the dirty blocks are of the one disk; the other one's is written back first. */
+enum { DIRTY, CLEAN };
+
+static void renew_begin(struct dirty *d, uint64_t seed, const char *options)
+{
+	dirty_slow(d, seed, options);
+	flush_disk(d->w, CLEAN);
+	CU_ASSERT_EQUAL(cached(d->w).dirty, 2);
+}
+
+/*
+ * Has all 16 blocks written.  @kept: those of a disk keep their places whose cache has to write one of them, or does: the write would
+ * end at the old place of its block, which would then be taken for written at the new one.
+ */
+static void renew_check(struct dirty *d, bool kept)
+{
+	uint64_t op;
+
+	d->job.flags |= DDIO_COLL_WRITE;
+	d->job.seed = 8;
+	op = w_start(&d->job);
+	if (d->locked) {
+		w_run(d->w, 10 * MS);
+		cache_unlock(d->w->disk[DIRTY].cache, d->locked, false);
+	}
+	CU_ASSERT_EQUAL(w_wait(d->g, op, 60 * SEC), DDIO_ST_OK);
+	w_apply(&d->job, d->g->map[op % W_OPS]);
+	CU_ASSERT_EQUAL(renewed(d->w, CLEAN), 8);
+	CU_ASSERT_EQUAL(renewed(d->w, DIRTY), kept ? 0 : 8);
+}
+
+static void renew_end(struct dirty *d)
+{
+	flush_all(d->w);
+	CU_ASSERT_EQUAL(w_file_wrong(d->w, &d->f, 16384), 0);
+	dirty_free(d);
+}
+
+static void test_renew(void)
+{
+	struct dirty d;
+
+	renew_begin(&d, 26, NULL);
+	flush_disk(d.w, DIRTY);
+	renew_check(&d, false);
+	renew_end(&d);
+}
+
+static void test_renew_dirty(void)
+{
+	struct dirty d;
+
+	renew_begin(&d, 27, NULL);
+	renew_check(&d, true);
+	renew_end(&d);
+}
+
+/* The cache's writes are under way when the collective makes its lists. */
+static void test_renew_written(void)
+{
+	bool over = false;
+	struct cache_flush flush = { .done = flush_done, .arg = &over };
+	struct dirty d;
+
+	renew_begin(&d, 28, "delay_us=20000");
+	cache_flush(d.w->disk[DIRTY].cache, &flush);
+	w_run(d.w, MS);
+	CU_ASSERT_FALSE(over);
+	renew_check(&d, true);
+	CU_ASSERT(w_until(d.w, flag_set, &over, 60 * SEC));
+	renew_end(&d);
+}
+
+/* Somebody moves a block, for instance. */
+static void test_renew_locked(void)
+{
+	struct block_lock lock = { .block = 2 };
+	struct dirty d;
+
+	renew_begin(&d, 29, NULL);
+	flush_disk(d.w, DIRTY);
+	CU_ASSERT_EQUAL(store_get(d.w->disk[DIRTY].store, &d.f.rec.ref, false, &lock.obj), 0);
+	CU_ASSERT_TRUE(cache_lock(d.w->disk[DIRTY].cache, &lock));
+	d.locked = &lock;
+	renew_check(&d, true);
+	object_put(lock.obj);
+	renew_end(&d);
+}
+
 /*
  * At once
  */
@@ -311,6 +411,10 @@ static const struct ut_case cache_cases[] = {
 	{ "dirty blocks whose rest cannot be read", test_dirty_cannot_be_filled },
 	{ "dirty blocks survive a write that fails", test_dirty_survives },
 	{ "clean blocks are forgotten when a write fails", test_clean_is_forgotten },
+	{ "blocks get new places in one piece", test_renew },
+	{ "but not those of a disk that has dirty ones", test_renew_dirty },
+	{ "nor those of one whose dirty ones are being written", test_renew_written },
+	{ "nor those of one of which somebody has locked a block", test_renew_locked },
 	{ NULL, NULL },
 };
 
