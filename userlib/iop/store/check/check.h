@@ -118,17 +118,55 @@ struct store_check {
 	uint32_t sums_bs;
 };
 
-/* A pass is over. */
-#define PASS_OVER 1
-
+/*
+ * core.c
+ */
+/* Logs what is wrong, and counts it; the first text is told to whoever has asked for the check. */
+void check_report(struct store_check *check, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Makes room for one more; 0 or -ENOMEM. */
 int check_grow(void **v, size_t *cap, size_t n, size_t size);
+/* Notes a record that a repair deletes, or replaces by what the caller fills in; 0 or -ENOMEM. */
+int check_note_bad(struct store_check *check, int db, const MDB_val *key);
+/* Returns the record that was noted last. */
+struct bad_key *check_last_bad(struct store_check *check);
+/* Objects [first, last] in memory may not be what the repaired records say; 0 or -ENOMEM. */
+int check_note_hit(struct store_check *check, uint64_t first, uint64_t last);
+/* Has a record replaced by one that says that its object has lost something at @block. */
+void check_lose(struct bad_key *bad, uint64_t id, uint64_t block);
+
+/*
+ * records.c: a record of one of the databases; 0 or -errno.
+ */
+int check_pending(struct store_check *check, const MDB_val *key, const MDB_val *val);
+int check_object(struct store_check *check, const MDB_val *key, const MDB_val *val);
+int check_extent(struct store_check *check, const MDB_val *key, const MDB_val *val);
+int check_sums(struct store_check *check, const MDB_val *key, const MDB_val *val);
+
+/* A pass is over. */
+#define PASS_OVER 1
 
 /* gaps.c: one step of the pass that finds the objects within gaps: 0, PASS_OVER or -errno. */
 int check_gaps(struct store_check *check);
 
-/* Has a record replaced by one that says that its object has lost something at @block. */
-void check_lose(struct bad_key *bad, uint64_t id, uint64_t block);
+/*
+ * places.c: takes a well-formed extent; records of how many objects have a place, and of free space; and one step each of
+ * the passes that sort extents by place, look for those that overlap, and compare owners and free space with the records:
+ * 0, PASS_OVER or -errno.
+ */
+int check_place(struct store_check *check, const struct found *found);
+int check_shared(struct store_check *check, const MDB_val *key, const MDB_val *val);
+int check_free(struct store_check *check, const MDB_val *key, const MDB_val *val);
+int check_sort_begin(struct store_check *check);
+int check_sort_one(struct store_check *check);
+int check_overlap(struct store_check *check);
+int check_owners(struct store_check *check);
+int check_gap(struct store_check *check);
+int check_rest(struct store_check *check);
+
+/*
+ * mend.c
+ */
 /* What the check has read is the latest: it can be repaired.  0, or -EBUSY. */
 int check_mend_begin(struct store_check *check);
 /*
