@@ -50,6 +50,10 @@ struct cluster_check {
 	bool damaged, adopted;
 };
 
+/*
+ * core.c
+ */
+/* Says a line to whoever has asked for the check. */
 void check_tell(struct cluster_check *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Asks, and again while records that are to be repaired are being committed. */
