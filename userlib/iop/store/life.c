@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "iop/lmdb/correct.h"
 #include "iop/store/priv.h"
 
 #define RANDOM_BITS DDIO_LIFE_RANDOM
@@ -226,6 +227,22 @@ int store_scrub_note(struct store *store, const struct rec_scrub *rec)
  * forgets its data, nothing is recorded: the record could be there, and what it stands for not.
  */
 
+/* Reads a record of which one bit may be wrong.  Returns true if it can be read. */
+static bool ends_read(const MDB_val *key, const MDB_val *value, struct ddio_ends *ends)
+{
+	uint8_t name[sizeof(STORE_ENDS_KEY)], raw[REC_ENDS_LEN];
+	MDB_val k = lmdb_val(name, key->mv_size), v = lmdb_val(raw, sizeof(raw));
+
+	if (!rec_ends_get(value->mv_data, value->mv_size, ends))
+		return true;
+	if (value->mv_size != sizeof(raw))
+		return false;
+	memcpy(name, key->mv_data, key->mv_size);
+	memcpy(raw, value->mv_data, sizeof(raw));
+	return value_correct(&k, &v) && !memcmp(name, STORE_ENDS_KEY, k.mv_size) &&
+	       !rec_ends_get(raw, sizeof(raw), ends);
+}
+
 /* One that is missing or damaged says that none ended so. */
 void store_load_ends(struct store *store, bool sync)
 {
@@ -238,8 +255,7 @@ void store_load_ends(struct store *store, bool sync)
 		return;
 	if (lmdb_read_begin(db))
 		return;
-	if (!mdb_get(db->read, db->dbi[STORE_META], &k, &v) &&
-	    !rec_ends_get(v.mv_data, v.mv_size, &ends))
+	if (!mdb_get(db->read, db->dbi[STORE_META], &k, &v) && ends_read(&k, &v, &ends))
 		store->ends = ends;
 	store->ends.known = true;
 	lmdb_read_end(db);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Records that were damaged in every way: a check finds it, a repair mends it, nothing else is lost. */
 #include <errno.h>
+#include "iop/lmdb/value.h"
 #include "iop/store/priv.h"
 #include "ut_harm.h"
 #include "ut_store.h"
@@ -474,6 +475,84 @@ static void test_counts(void)
 	ut_store_end(&t);
 }
 
+static struct store_hit hit_meta(const char *key, const void *value, size_t len)
+{
+	struct store_hit hit = { .db = STORE_META, .key_len = strlen(key), .len = len };
+
+	memcpy(hit.key, key, hit.key_len);
+	memcpy(hit.value, value, len);
+	return hit;
+}
+
+/* Returns how many problems a check finds, and how many a repair has repaired. */
+static uint64_t found(struct ut_store *t, enum store_repair repair, uint64_t *repaired)
+{
+	struct ddio_msg_fsck fsck;
+
+	CU_ASSERT_EQUAL(ut_store_check(t->store, repair, &fsck), 0);
+	*repaired = fsck.repaired;
+	return fsck.problems;
+}
+
+/* Lives, scrub and ends: wrong bytes, cut short, too long.  A repair writes what the daemon knows. */
+static void test_known_of_the_disk(void)
+{
+	static const char *const key[] = { STORE_LIFE_KEY, STORE_SCRUB_KEY, STORE_ENDS_KEY };
+	static const size_t len[] = { 1, REC_LIFE_LEN, REC_ENDS_LEN, REC_SUMS_MAX };
+	static const uint8_t junk[REC_SUMS_MAX] = { 1, 0, 0, 0, 7 };
+	struct rec_life life;
+	uint64_t repaired;
+	struct ut_store t;
+	size_t i, k;
+
+	begin(&t);
+	life = t.store->life;
+	for (i = 0; i < sizeof(key) / sizeof(key[0]); i++)
+		for (k = 0; k < sizeof(len) / sizeof(len[0]); k++) {
+			struct store_hit hit = hit_meta(key[i], junk, len[k]);
+
+			apply(&t, &hit);
+			CU_ASSERT_EQUAL(found(&t, STORE_CHECK, &repaired), 1);
+			CU_ASSERT_EQUAL(found(&t, STORE_REPAIR, &repaired), 1);
+			CU_ASSERT_EQUAL(repaired, 1);
+			CU_ASSERT_EQUAL(found(&t, STORE_CHECK, &repaired), 0);
+		}
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	CU_ASSERT(!memcmp(&life, &t.store->life, sizeof(life)));
+	CU_ASSERT_EQUAL(blocks_of(&t, 1) + blocks_of(&t, 2) + blocks_of(&t, 3), 30);
+	ut_store_end(&t);
+}
+
+/* Records of a version that is not this one stay, unless they are damaged and somebody says that they may go. */
+static void test_unknown_of_the_disk(void)
+{
+	uint8_t value[64] = { 9 };
+	struct ddio_coder c = value_writing(value, sizeof(value), 9);
+	struct store_hit hit;
+	uint64_t repaired;
+	struct ut_store t;
+
+	value_close(&c, "later", 5);
+	begin(&t);
+	hit = hit_meta("later", value, c.w.len);
+	apply(&t, &hit);
+	CU_ASSERT_EQUAL(found(&t, STORE_CHECK, &repaired), 0);
+	/* One wrong bit is corrected. */
+	hit.value[0] ^= 1;
+	apply(&t, &hit);
+	CU_ASSERT_EQUAL(found(&t, STORE_REPAIR, &repaired), 1);
+	CU_ASSERT_EQUAL(repaired, 1);
+	CU_ASSERT_EQUAL(found(&t, STORE_CHECK, &repaired), 0);
+	hit.value[0] ^= 7;
+	apply(&t, &hit);
+	CU_ASSERT_EQUAL(found(&t, STORE_REPAIR, &repaired), 1);
+	CU_ASSERT_EQUAL(repaired, 0);
+	CU_ASSERT_EQUAL(found(&t, STORE_DROP, &repaired), 1);
+	CU_ASSERT_EQUAL(repaired, 1);
+	CU_ASSERT_EQUAL(found(&t, STORE_CHECK, &repaired), 0);
+	ut_store_end(&t);
+}
+
 static const struct ut_case cases[] = {
 	{ "overlapping extents", test_overlap },
 	{ "one extent within another", test_swallowed },
@@ -489,6 +568,8 @@ static const struct ut_case cases[] = {
 	{ "a commit meets damage", test_commit_meets_damage },
 	{ "a repair spares memory", test_repair_spares_memory },
 	{ "counts", test_counts },
+	{ "what is known of the disk", test_known_of_the_disk },
+	{ "a record of another version", test_unknown_of_the_disk },
 	{ "in steps", test_steps },
 	{ .name = NULL },
 };

@@ -73,6 +73,8 @@ static void test_without_flushes(void)
 	ut_store_end(&t);
 }
 
+static uint8_t harm;
+
 static int damage(MDB_txn *txn, void *arg)
 {
 	struct store *store = arg;
@@ -80,24 +82,63 @@ static int damage(MDB_txn *txn, void *arg)
 	uint8_t buf[REC_ENDS_LEN];
 
 	rec_ends_put(buf, &store->ends);
-	buf[20] ^= 1;
+	buf[20] ^= harm;
 	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
 }
 
-/* It costs somebody an error that need not be, and is written anew at the next end. */
+static void damaged(struct ut_store *t, uint8_t bits)
+{
+	harm = bits;
+	CU_ASSERT_EQUAL(lmdb_write_once(&t->store->db, damage, t->store), 0);
+	CU_ASSERT_EQUAL(ut_store_reopen(t), 0);
+	CU_ASSERT(store_ends(t->store)->known);
+}
+
+/* One wrong bit costs nothing, more an error that need not be; at the next end it is written anew. */
 static void test_damaged(void)
 {
 	struct ut_store t;
 
 	begin(&t, true);
 	ends(&t, 5);
-	CU_ASSERT_EQUAL(lmdb_write_once(&t.store->db, damage, t.store), 0);
-	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT(store_ends(t.store)->known && !store_ends(t.store)->n);
+	damaged(&t, 1);
+	CU_ASSERT(ddio_ends_has(store_ends(t.store), 5));
 	ends(&t, 6);
+	CU_ASSERT(ddio_ends_has(store_ends(t.store), 5) && ddio_ends_has(store_ends(t.store), 6));
+	damaged(&t, 5);
+	CU_ASSERT_EQUAL(store_ends(t.store)->n, 0);
+	ends(&t, 7);
 	CU_ASSERT_EQUAL(store_ends(t.store)->n, 1);
-	CU_ASSERT(ddio_ends_has(store_ends(t.store), 6));
+	CU_ASSERT(ddio_ends_has(store_ends(t.store), 7));
+	ut_store_end(&t);
+}
+
+/* What the check says of it, and what a repair makes of it. */
+static void test_checked(void)
+{
+	struct ddio_msg_fsck fsck;
+	struct ut_store t;
+
+	begin(&t, true);
+	ends(&t, 5);
+	damaged(&t, 1);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_CHECK, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.problems, 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(fsck.text, "the record of its orderly ends is damaged"));
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_REPAIR, &fsck), 0);
+	CU_ASSERT_EQUAL(fsck.repaired, 1);
+	ut_store_clean(&t);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	CU_ASSERT(ddio_ends_has(store_ends(t.store), 5));
+	/* Damaged while the store is open: the daemon knows what it was. */
+	harm = 5;
+	CU_ASSERT_EQUAL(lmdb_write_once(&t.store->db, damage, t.store), 0);
+	CU_ASSERT_EQUAL(ut_store_check(t.store, STORE_REPAIR, &fsck), 0);
+	CU_ASSERT(fsck.problems == 1 && fsck.repaired == 1);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	CU_ASSERT(ddio_ends_has(store_ends(t.store), 5));
+	ut_store_clean(&t);
 	ut_store_end(&t);
 }
 
@@ -123,6 +164,7 @@ static const struct ut_case cases[] = {
 	{ "cut off", test_cut_off },
 	{ "without flushes", test_without_flushes },
 	{ "damaged", test_damaged },
+	{ "checked", test_checked },
 	{ "an old copy", test_old_copy },
 	{ NULL, NULL },
 };

@@ -41,6 +41,7 @@ static const struct store_check_pass {
 	int (*step)(struct store_check *check);
 } passes[] = {
 	{ .step = check_label },
+	{ .db = STORE_META, .record = check_meta },
 	{ .db = STORE_PENDING, .record = check_pending },
 	{ .db = STORE_OBJECTS, .record = check_object },
 	{ .db = STORE_EXTENTS, .record = check_extent },

@@ -22,7 +22,7 @@ struct found {
 struct bad_key {
 	int db;
 	size_t len, fixed_len, value_len;
-	uint8_t key[512], fixed[REC_EXTENT_KEY_LEN], value[REC_PENDING_LEN];
+	uint8_t key[512], fixed[REC_EXTENT_KEY_LEN], value[REC_ENDS_LEN];
 };
 
 /**
@@ -130,6 +130,10 @@ int check_grow(void **v, size_t *cap, size_t n, size_t size);
 int check_note_bad(struct store_check *check, int db, const MDB_val *key);
 /* Returns the record that was noted last. */
 struct bad_key *check_last_bad(struct store_check *check);
+/* Tries to correct a damaged record that has been noted in @bad.  Returns true if there is one that may stand there. */
+bool check_correct(struct bad_key *bad, const MDB_val *val);
+/* What was noted last stays as it is, unless it is to be dropped. */
+void check_leave(struct store_check *check);
 /* Objects [first, last] in memory may not be what the repaired records say; 0 or -ENOMEM. */
 int check_note_hit(struct store_check *check, uint64_t first, uint64_t last);
 /* Has a record replaced by one that says that its object has lost something at @block. */
@@ -142,6 +146,9 @@ int check_pending(struct store_check *check, const MDB_val *key, const MDB_val *
 int check_object(struct store_check *check, const MDB_val *key, const MDB_val *val);
 int check_extent(struct store_check *check, const MDB_val *key, const MDB_val *val);
 int check_sums(struct store_check *check, const MDB_val *key, const MDB_val *val);
+
+/* meta.c: a record of what is known of the disk as a whole, but for the label; 0 or -errno. */
+int check_meta(struct store_check *check, const MDB_val *key, const MDB_val *val);
 
 /* A pass is over. */
 #define PASS_OVER 1

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "iop/lmdb/correct.h"
 #include "iop/store/check/check.h"
 
 void check_report(struct store_check *check, const char *fmt, ...)
@@ -73,4 +74,27 @@ void check_lose(struct bad_key *bad, uint64_t id, uint64_t block)
 	rec_extent_put(bad->value, &rec);
 	bad->fixed_len = REC_EXTENT_KEY_LEN;
 	bad->value_len = REC_EXTENT_LEN;
+}
+
+bool check_correct(struct bad_key *bad, const MDB_val *val)
+{
+	MDB_val k = lmdb_val(bad->fixed, bad->len), v = lmdb_val(bad->value, val->mv_size);
+
+	if (bad->len > sizeof(bad->fixed) || val->mv_size > sizeof(bad->value))
+		return false;
+	memcpy(bad->fixed, bad->key, bad->len);
+	memcpy(bad->value, val->mv_data, val->mv_size);
+	if (!value_correct(&k, &v))
+		return false;
+	bad->fixed_len = bad->len;
+	bad->value_len = val->mv_size;
+	return true;
+}
+
+void check_leave(struct store_check *check)
+{
+	if (check->repair == STORE_DROP)
+		return;
+	check->nbad--;
+	check->kept++;
 }

@@ -6,33 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include "iop/lmdb/correct.h"
 #include "iop/store/check/check.h"
-
-/* Tries to correct a damaged record that has been noted in @bad.  Returns true if there is one that may stand there. */
-static bool correct(struct bad_key *bad, const MDB_val *val)
-{
-	MDB_val k = lmdb_val(bad->fixed, bad->len), v = lmdb_val(bad->value, val->mv_size);
-
-	if (bad->len > sizeof(bad->fixed) || val->mv_size > sizeof(bad->value))
-		return false;
-	memcpy(bad->fixed, bad->key, bad->len);
-	memcpy(bad->value, val->mv_data, val->mv_size);
-	if (!value_correct(&k, &v))
-		return false;
-	bad->fixed_len = bad->len;
-	bad->value_len = val->mv_size;
-	return true;
-}
-
-/* What was noted last stays as it is, unless it is to be dropped. */
-static void leave(struct store_check *check)
-{
-	if (check->repair == STORE_DROP)
-		return;
-	check->nbad--;
-	check->kept++;
-}
 
 int check_pending(struct store_check *check, const MDB_val *key, const MDB_val *val)
 {
@@ -47,10 +21,10 @@ int check_pending(struct store_check *check, const MDB_val *key, const MDB_val *
 		if (ret)
 			return ret;
 		bad = check_last_bad(check);
-		if (!correct(bad, val) ||
+		if (!check_correct(bad, val) ||
 		    rec_pending_get(bad->fixed, bad->fixed_len, bad->value, bad->value_len, &rec)) {
 			bad->value_len = 0;
-			leave(check);
+			check_leave(check);
 			return 0;
 		}
 	}
@@ -80,7 +54,7 @@ static int shadow_lost(struct store_check *check, const MDB_val *key, uint64_t i
 	ret = check_note_bad(check, STORE_OBJECTS, key);
 	if (ret)
 		return ret;
-	leave(check);
+	check_leave(check);
 	return check_note_hit(check, id, id);
 }
 
@@ -104,12 +78,12 @@ int check_object(struct store_check *check, const MDB_val *key, const MDB_val *v
 	if (ret)
 		return ret;
 	bad = check_last_bad(check);
-	if (correct(bad, val) &&
+	if (check_correct(bad, val) &&
 	    !rec_object_get(bad->fixed, bad->fixed_len, bad->value, bad->value_len, &rec))
 		return 0;
 	bad->value_len = 0;
 	check->heads++;
-	leave(check);
+	check_leave(check);
 	return check_note_hit(check, rec.id, rec.id);
 }
 
@@ -221,7 +195,7 @@ static int extent_wrong(struct store_check *check, const MDB_val *key, const str
 		check_lose(check_last_bad(check), rec->id, rec->block);
 		check->kept++;
 	} else {
-		leave(check);
+		check_leave(check);
 	}
 	return check_note_hit(check, rec->id, rec->id);
 }
@@ -240,7 +214,7 @@ static int extent_damaged(struct store_check *check, const MDB_val *key, const M
 	if (ret)
 		return ret;
 	bad = check_last_bad(check);
-	if (correct(bad, val) &&
+	if (check_correct(bad, val) &&
 	    !rec_extent_get(bad->fixed, bad->fixed_len, bad->value, bad->value_len, &rec)) {
 		bs = block_size(check, rec.id);
 		ret = gap_close(check, &rec);
