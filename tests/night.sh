@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # make night: fresh seeds of simulated faults, 8,000 or as many as $SEEDS says, from a number that the clock draws, or
-# $SEED.  One in eight is a run in which nothing but the power breaks, one in eight has mounts.  A seed that fails is told as its shortest schedule.
+# $SEED.  One in eight is a run in which nothing but the power breaks, one in eight has mounts, and
+# one in eight epochs of several files.  A seed that fails is told as its shortest schedule.
 # The last line says how many seeds an hour that were.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -27,9 +28,10 @@ run() {
 		build/ddio sim --faults --seed "$s" --minimize ${3:+"$3"}
 	done
 }
-run "$first" $((seeds - 2 * (seeds / 8)))
+run "$first" $((seeds - 3 * (seeds / 8)))
 run $((first + seeds)) $((seeds / 8)) --power
 run $((first + 2 * seeds)) $((seeds / 8)) --mounts
+run $((first + 3 * seeds)) $((seeds / 8)) --epochs
 took=$((SECONDS - began))
 echo "$seeds seeds in $took s, $((seeds * 3600 / (took > 0 ? took : 1))) an hour"
 exit $failed

@@ -34,10 +34,10 @@ not_ok() {
 	failed=$((failed + 1))
 	echo "FAILED: $*"
 }
-# seeds BUILD FIRST COUNT [OPTION]: each counts as a test
+# seeds BUILD FIRST COUNT [OPTION ...]: each counts as a test
 seeds() {
 	local line
-	"$1/ddio" sim --faults --seed "$2" --seeds "$3" ${4:+"$4"} >"$log" 2>&1
+	"$1/ddio" sim --faults --seed "$2" --seeds "$3" "${@:4}" >"$log" 2>&1
 	grep -vE 'makecontext/swapcontext|passed,' "$log"
 	line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log")
 	if [ -z "$line" ]; then
@@ -129,6 +129,10 @@ seeds build 1 1000
 seeds build 20001 200 --power
 # Atomic writes that fail are all there, or nothing of them is.
 seeds build 30001 150 --atomic
+# So are several files that are written in one epoch.
+seeds build 50001 150 --epochs
+seeds build 50001 100 --epochs --power
+seeds build/asan 60001 20 --epochs
 seeds build/asan 10001 150
 # Names and files of mounts.
 seeds build 30001 150 --mounts

@@ -40,6 +40,10 @@ my %bug = (
 		'if (status) { cache_mask_merge(e, c->fill_buf); e->err = 0; } cache_mem_raw_free(c, c->fill_buf, e->size);'],
 	# The name space has forgotten that an atomic write was committed.
 	decision => ["$iop/ops/fs_epoch.c", 'serve_ns_decided', 'if (!err && inode.epoch == x.epoch)', 'if (err)', '--atomic'],
+	# Of an epoch of several files it has forgotten the last one.
+	decisions => ["$iop/ns/attr.c", 'ns_commit_epochs', 'i < x->n && !ret', 'i < x->n - (x->n > 1) && !ret', '--epochs'],
+	# A disk that had to ask drops what was committed.
+	asked => ["$iop/epoch/ask.c", 'answered', 'flags & DDIO_EPOCH_COMMITTED, NULL', 'flags & DDIO_EPOCH_OPEN, NULL', '--epochs'],
 	# A clone does not wait until the cache has written back what it has of the file.
 	clone => ["$iop/ops/clone/hold.c", 'hold_go_on', 'cache_flush(h->disk->cache, &h->flush);', 'hold_ready(h);'],
 	# The records are written before the disk is flushed.

@@ -25,7 +25,7 @@
 #define CP_PROCS 26
 #endif
 
-enum { CP_NODES = 4, CP_REACTORS = 2, CP_DISKS = 8 };
+enum { CP_NODES = 4, CP_REACTORS = 2, CP_DISKS = 8, CP_GONE = 8 };
 
 /*
  * All processes share one machine, and buffers however little is moved, but for every fourth compute process; and the
@@ -54,10 +54,11 @@ struct cp_params {
 	const char *disk_size;
 	uint64_t timeout_ms;
 	bool keyed;
-	bool deep;			/* groups have binomial trees, however small they are */
-	bool lasts;			/* the disks keep their data when their node ends */
-	const char *engine;		/* of the disks, else mem */
-	bool sync;			/* nodes flush */
+	bool deep;	    /* groups have binomial trees, however small they are */
+	bool lasts;	    /* the disks keep their data when their node ends */
+	const char *engine; /* of the disks, else mem */
+	bool sync;	    /* nodes flush */
+	bool media; /* and their disks can lose what was not flushed; with lasts, see dd/cp_power.h */
 	const char *cluster;		/* lines of the cluster's section */
 	const struct ddio_vouch *vouch; /* knows users */
 	session_same_fn same;
@@ -93,6 +94,9 @@ struct cp_world {
 	struct ddio_key key;
 	struct cp_node node[CP_NODES];
 	struct cp_proc proc[CP_PROCS];
+	struct ddio_sim_medium *medium[CP_DISKS];
+	struct cp_node gone[CP_GONE]; /* nodes that have died */
+	uint32_t ngone;
 	void *arg;
 };
 
@@ -153,6 +157,19 @@ static inline void cp_node_begin(struct cp_world *w, uint32_t i)
 		node->iop->reactors[k].share_min = 1;
 }
 
+static inline void cp_media(struct cp_world *w)
+{
+	char path[256];
+	uint32_t i;
+
+	for (i = 0; w->p.media && i < w->p.disks; i++) {
+		snprintf(path, sizeof(path), "%s/d%u.img", w->top, i);
+		w->medium[i] = ddio_sim_medium_new(w->dw, path, w->conf->disks[i].size);
+		if (!w->medium[i])
+			abort();
+	}
+}
+
 static inline void cp_world_begin(struct cp_world *w, const struct cp_params *p)
 {
 	uint32_t i;
@@ -173,6 +190,7 @@ static inline void cp_world_begin(struct cp_world *w, const struct cp_params *p)
 	ut_temp_dir(w->top, sizeof(w->top));
 	w->dw = ddio_sim_new(p->seed + 1);
 	cp_conf(w);
+	cp_media(w);
 	for (i = 0; i < w->p.nodes; i++)
 		cp_node_begin(w, i);
 }
@@ -278,6 +296,8 @@ static inline void cp_world_end(struct cp_world *w)
 	for (i = 0; i < w->p.nodes; i++)
 		if (!w->node[i].dead)
 			ddio_iop_free(w->node[i].iop);
+	for (i = 0; i < w->ngone; i++)
+		ddio_iop_free(w->gone[i].iop);
 	ddio_sim_free(w->dw);
 	ddio_conf_free(w->conf);
 	ut_remove_tree(w->top);

@@ -370,6 +370,29 @@ static void cp_pair(struct faults_cp *cp)
 			xfer_cut(cp, k, &report[k]);
 }
 
+/* One write after the other; what comes of them is decided for all. */
+static void cp_epoch(struct faults_cp *cp)
+{
+	const struct faults_round *r = &cp->f->round;
+	struct ddio_report report;
+	struct ddio_transfer t;
+	struct ddio_part part;
+	uint32_t k;
+	int ret = 0;
+
+	if (CALL(cp, "epoch_begin", ddio_epoch_begin(cp->group)))
+		return;
+	for (k = 0; k < r->nxfer && !ret; k++) {
+		xfer_buffers(cp, k);
+		xfer_describe(cp, k, &t, &part, &report);
+		ret = CALL(cp, "write_all", ddio_write_all(cp->file[r->x[k].file], cp->group, &t));
+	}
+	if (ret || r->give_up)
+		CALL(cp, "epoch_abort", ddio_epoch_abort(cp->group));
+	else
+		CALL(cp, "epoch_commit", ddio_epoch_commit(cp->group));
+}
+
 static void cp_own(struct faults_cp *cp)
 {
 	const struct faults_xfer *x = &cp->f->round.x[0];
@@ -630,6 +653,9 @@ void faults_cp_round(struct faults_cp *cp)
 		break;
 	case OP_OWN:
 		cp_own(cp);
+		break;
+	case OP_EPOCH:
+		cp_epoch(cp);
 		break;
 	case OP_BARRIER:
 		CALL(cp, "barrier", ddio_group_barrier(cp->group));

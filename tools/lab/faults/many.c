@@ -47,9 +47,9 @@ static const char *const kinds[FAULTS_KINDS] = {
 };
 
 static const char *const ops[OP_OVER] = {
-	"form",	     "collective", "two collectives", "independent", "sync",
-	"drop",	     "set size",   "remove",	      "barrier",     "pause",
-	"power cut", "read back",  "mixed",	      "fsck",	     "clone",
+	"form",	    "collective", "two collectives", "independent", "sync",	 "drop",
+	"set size", "remove",	  "barrier",	     "pause",	    "power cut", "read back",
+	"mixed",    "fsck",	  "epoch",	     "clone",
 };
 
 static int plant_of(const char *name)
@@ -70,6 +70,7 @@ static struct faults_spec spec_of(const struct faults_many *many, int plant, uin
 				     .power = many->power,
 				     .mounts = many->mounts,
 				     .atomic = many->atomic,
+				     .epochs = many->epochs,
 				     .verbose = many->verbose };
 }
 

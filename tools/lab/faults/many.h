@@ -12,7 +12,7 @@
  * @plant: name or NULL
  * @power: only the power breaks
  * @mounts: processes have mounts
- * @atomic: most collective writes are atomic
+ * @atomic: most collective writes are atomic; @epochs: and many are of several files, in one epoch
  * @first: ends at the first seed that fails
  * @minimize: looks for the shortest schedule of one seed
  */
@@ -20,7 +20,7 @@ struct faults_many {
 	uint64_t seed;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
-	bool power, atomic, mounts, verbose, first, minimize;
+	bool power, atomic, epochs, mounts, verbose, first, minimize;
 };
 
 /* Runs the seeds and prints the results.  Return: an exit code. */

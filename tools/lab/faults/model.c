@@ -100,22 +100,22 @@ static void set_remove(struct faults_set *set, uint32_t version)
 	set->n = (uint8_t)n;
 }
 
-void faults_cell_found(struct faults_file *f, uint32_t cell, uint64_t value)
+void faults_file_decided(struct faults_file *f, uint32_t version, bool there)
 {
-	uint32_t atomic = f->cell[cell].atomic, i;
+	uint32_t i;
 
-	for (i = 0; i < f->cells && atomic; i++) {
-		struct faults_cell *other = &f->cell[i];
+	for (i = 0; i < f->cells; i++) {
+		struct faults_cell *cell = &f->cell[i];
 
-		if (other->atomic != atomic)
+		if (cell->atomic != version)
 			continue;
-		if ((value & 0xffff) == atomic) {
-			faults_cell_wrote(other, atomic, true, true);
+		if (there) {
+			faults_cell_wrote(cell, version, true, true);
 			continue;
 		}
-		set_remove(&other->seen, atomic);
-		set_remove(&other->stable, atomic);
-		other->atomic = 0;
+		set_remove(&cell->seen, version);
+		set_remove(&cell->stable, version);
+		cell->atomic = 0;
 	}
 }
 

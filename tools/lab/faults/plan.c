@@ -112,10 +112,11 @@ static void range_pick(struct faults *f, const struct faults_file *file, bool wr
 	*cells = faults_scale(&f->rng, 1, end - *first);
 }
 
-void faults_plan_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
+/* @atomic: it is an atomic write in any case. */
+static void plan_coll(struct faults *f, struct faults_xfer *x, uint32_t file, bool atomic)
 {
 	struct faults_file *target = &f->file[file];
-	bool write = faults_chance(&f->rng, 55);
+	bool write = atomic || faults_chance(&f->rng, 55);
 	uint32_t first, cells, r;
 
 	memset(x, 0, sizeof(*x));
@@ -137,7 +138,7 @@ void faults_plan_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 		x->flags &= DDIO_XFER_SHORT;
 	}
 	/* Of its own seeds, so that all others are as they were. */
-	if (write && f->spec.atomic && faults_chance(&f->rng, 70)) {
+	if (atomic || (write && f->spec.atomic && faults_chance(&f->rng, 70))) {
 		x->method = faults_pick(&f->rng, DDIO_METHOD_DD, DDIO_METHOD_DDS);
 		x->flags = DDIO_XFER_ATOMIC | (x->flags & DDIO_XFER_NO_BATCH);
 	}
@@ -154,6 +155,11 @@ void faults_plan_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
 		faults_part_overlap(f, &x->part, first, cells);
 	else
 		faults_part_make(f, &x->part, first, cells, write);
+}
+
+void faults_plan_coll(struct faults *f, struct faults_xfer *x, uint32_t file)
+{
+	plan_coll(f, x, file, false);
 }
 
 /* Gives each process one or more pieces of its own. */
@@ -215,6 +221,22 @@ static void plan_clone(struct faults *f)
 	r->x[0].file = r->file;
 }
 
+/* The same for epochs of several files: of their own seeds, so that all others are as they were. */
+static void plan_epoch(struct faults *f)
+{
+	struct faults_round *r = &f->round;
+	uint32_t k;
+
+	if (!f->spec.epochs || r->op == OP_REMOVE || r->op == OP_FORM || r->op == OP_CLONE ||
+	    faults_chance(&f->rng, 60))
+		return;
+	r->op = OP_EPOCH;
+	r->give_up = faults_chance(&f->rng, 10);
+	r->nxfer = faults_pick(&f->rng, 1, f->conf.files);
+	for (k = 0; k < r->nxfer; k++)
+		plan_coll(f, &r->x[k], (r->file + k) % f->conf.files, true);
+}
+
 static void plan_work(struct faults *f)
 {
 	struct faults_round *r = &f->round;
@@ -251,6 +273,7 @@ static void plan_work(struct faults *f)
 		r->op = OP_BARRIER;
 	}
 	plan_clone(f);
+	plan_epoch(f);
 }
 
 static void plan_read_back(struct faults *f, uint32_t file)

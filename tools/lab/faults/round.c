@@ -26,7 +26,8 @@ static bool error_known(int ret)
 /* Another atomic write of the file may not be over yet, or this one, or a clone, was given up. */
 static bool error_atomic(const struct faults *f, int ret)
 {
-	return (f->spec.atomic || f->round.op == OP_CLONE) && (ret == -EBUSY || ret == -ECANCELED);
+	return (f->spec.atomic || f->spec.epochs || f->round.op == OP_CLONE) &&
+	       (ret == -EBUSY || ret == -ECANCELED);
 }
 
 /*
@@ -109,6 +110,31 @@ static bool call_succeeded(const struct faults *f, uint32_t n)
 /*
  * Transfers
  */
+
+/* What was read of a cell tells of an atomic write how it was decided, and of all that were decided with it. */
+static void cell_found(struct faults *f, uint32_t index, uint32_t cell, uint64_t value)
+{
+	uint32_t atomic = f->file[index].cell[cell].atomic, i, t;
+	bool there = (value & 0xffff) == atomic;
+
+	if (!atomic)
+		return;
+	faults_file_decided(&f->file[index], atomic, there);
+	for (t = 0; t < f->nties; t++)
+		for (i = 0; i < f->conf.files && f->tie[t].version[index] == atomic; i++)
+			if (i != index && f->tie[t].version[i])
+				faults_file_decided(&f->file[i], f->tie[t].version[i], there);
+}
+
+/* A file is new: what was written to another one of its name tells nothing of it. */
+static void ties_forget(struct faults *f, uint32_t index)
+{
+	uint32_t t;
+
+	for (t = 0; t < f->nties; t++)
+		f->tie[t].version[index] = 0;
+}
+
 static void check_read(struct faults *f, uint32_t rank, uint32_t k)
 {
 	const struct faults_xfer *x = &f->round.x[k];
@@ -120,7 +146,7 @@ static void check_read(struct faults *f, uint32_t rank, uint32_t k)
 	for (i = 0; i < cp->ncells[k]; i++) {
 		uint32_t cell = cp->cells[k][i];
 
-		faults_cell_found(file, cell, cp->buf[k][i]);
+		cell_found(f, x->file, cell, cp->buf[k][i]);
 		if (faults_cell_may(file, x->file, cell, cp->buf[k][i]))
 			continue;
 		faults_violated(f, "cp%u reads %016llx in %s at byte %u (d%u), expected version %s",
@@ -315,6 +341,49 @@ static void end_coll(struct faults *f, uint32_t k)
 		check_cut(f, k);
 }
 
+/* How an epoch ended, as far as it is known: of a process that has died it is not known whether it had it committed. */
+enum epoch_end { EPOCH_NEVER, EPOCH_PERHAPS, EPOCH_THERE };
+
+static enum epoch_end epoch_end_of(const struct faults *f)
+{
+	enum epoch_end end = EPOCH_NEVER;
+	uint32_t r;
+
+	for (r = 0; r < ncps(f); r++) {
+		const struct faults_cp *cp = &f->cp[r];
+		const struct faults_call *last = cp->ncalls ? &cp->call[cp->ncalls - 1] : NULL;
+		bool asked = last && !strcmp(last->what, "epoch_commit");
+
+		if (!cp->was_dead && asked && !last->ret)
+			return EPOCH_THERE;
+		if (asked || (cp->was_dead && !f->round.give_up))
+			end = EPOCH_PERHAPS;
+	}
+	return end;
+}
+
+/* All files have what was written, or none has anything of it. */
+static void end_epoch(struct faults *f)
+{
+	const enum epoch_end end = epoch_end_of(f);
+	struct faults_tie *tie = &f->tie[f->nties];
+	uint32_t r, k;
+
+	for (k = 0; k < f->round.nxfer + 2; k++)
+		check_verdict(f, k, "epoch");
+	if (end == EPOCH_NEVER)
+		return;
+	for (k = 0; k < f->round.nxfer; k++)
+		for (r = 0; r < ncps(f); r++)
+			model_write(f, r, k, end == EPOCH_THERE);
+	if (end == EPOCH_THERE || f->nties == FAULTS_TIES)
+		return;
+	memset(tie, 0, sizeof(*tie));
+	for (k = 0; k < f->round.nxfer; k++)
+		tie->version[f->round.x[k].file] = (uint16_t)f->round.x[k].version[0];
+	f->nties++;
+}
+
 /* Other processes write elsewhere meanwhile, but may make the file longer. */
 static void end_own(struct faults *f)
 {
@@ -372,6 +441,7 @@ static void opened(struct faults *f, uint32_t i, uint64_t id)
 		faults_violated(f, "%s has the number %llu, which another file had", file->name,
 				(unsigned long long)id);
 	faults_file_begin(file, id);
+	ties_forget(f, i);
 }
 
 /* The name server may have lost the file after some process had made or found it. */
@@ -578,6 +648,9 @@ static void round_check(struct faults *f)
 	case OP_MIX:
 		end_mix(f);
 		break;
+	case OP_EPOCH:
+		end_epoch(f);
+		break;
 	case OP_CLONE:
 		end_clone(f);
 		break;
@@ -597,7 +670,7 @@ void faults_round_free(struct faults *f)
 	uint32_t r, k;
 
 	for (r = 0; r < FAULTS_CPS; r++) {
-		for (k = 0; k < 2; k++) {
+		for (k = 0; k < FAULTS_XFERS; k++) {
 			free(f->cp[r].cells[k]);
 			free(f->cp[r].buf[k]);
 			faults_view_free(&f->cp[r].view[k]);

@@ -14,6 +14,8 @@
 #define FAULTS_DISKS 16
 #define FAULTS_CPS 8
 #define FAULTS_FILES 3
+#define FAULTS_XFERS FAULTS_FILES /* most transfers of a round */
+#define FAULTS_TIES 512
 #define FAULTS_IDS 1000
 #define FAULTS_COUNTS 4096 /* most additions in the life of a group */
 #define FAULTS_CELL 8u	   /* bytes: the unit of the model */
@@ -65,7 +67,7 @@ struct faults_skip {
  * @seed: everything is drawn from it
  * @plant: the bug to plant
  * @rounds: number of rounds; 0: chosen by the seed
- * @atomic: most collective writes are atomic
+ * @atomic: most collective writes are atomic; @epochs: and many are of several files, in one epoch
  * @power: nothing breaks but the power, of one I/O processor or of all
  * @mounts: the processes have mounts
  * @verbose: print what happens, and the processes' logs, on standard error
@@ -76,7 +78,7 @@ struct faults_spec {
 	uint64_t seed;
 	enum faults_plant plant;
 	uint32_t rounds;
-	bool power, atomic, mounts;
+	bool power, atomic, epochs, mounts;
 	bool verbose, story;
 	const struct faults_skip *skip;
 };
@@ -97,6 +99,7 @@ enum faults_op {
 	OP_READ_BACK, /* collective read of a whole file */
 	OP_MIX,	      /* one process cuts or removes a file while all write another */
 	OP_FSCK,
+	OP_EPOCH, /* collective writes of several files, which are there or not */
 	OP_CLONE, /* a process clones a file, or makes a snapshot, reads and writes that, removes it, and mends the file */
 	OP_OVER,
 };
@@ -174,6 +177,11 @@ struct faults_cell {
 	uint16_t atomic;
 };
 
+/* An epoch that may have been decided either way: for each file the version that it has written; 0: none. */
+struct faults_tie {
+	uint16_t version[FAULTS_FILES];
+};
+
 /* The same for sizes. */
 struct faults_sizes {
 	uint64_t v[FAULTS_VALUES];
@@ -209,8 +217,6 @@ void faults_file_begin(struct faults_file *f, uint64_t id);
 uint32_t faults_file_disk(const struct faults_file *f, uint32_t cell);
 /* Notes a write of @version to a cell; @sure: it succeeded; @durable: it was synced, too. */
 void faults_cell_wrote(struct faults_cell *cell, uint32_t version, bool sure, bool durable);
-/* What was read of a cell tells of an atomic write whether it was decided: all of its cells have it then, or none. */
-void faults_cell_found(struct faults_file *f, uint32_t cell, uint64_t value);
 /* Notes a power cut: everything that is not stable may be lost. */
 void faults_cell_crash(struct faults_cell *cell);
 void faults_cell_sync(struct faults_cell *cell);
@@ -225,6 +231,9 @@ void faults_size_change(struct faults_file *f, uint64_t to, bool exact, bool sur
 bool faults_size_may(const struct faults_sizes *sizes, uint64_t size);
 uint64_t faults_size_least(const struct faults_sizes *sizes);
 uint64_t faults_size_most(const struct faults_sizes *sizes);
+
+/* It is known how the atomic write of @version was decided. */
+void faults_file_decided(struct faults_file *f, uint32_t version, bool there);
 
 /*
  * Rounds
@@ -262,6 +271,7 @@ struct faults_xfer {
  * @actor: the process that does what only one does
  * @size: OP_SIZE, OP_MIX: the new size; OP_PAUSE: nanoseconds
  * @remove: OP_MIX: the file is removed, not cut
+ * @give_up: OP_EPOCH: the epoch is given up in the end
  * @own: OP_MIX: the others write by themselves, not collectively
  * @delay: OP_MIX: how long each process waits before it begins
  */
@@ -271,9 +281,9 @@ struct faults_round {
 	uint64_t size;
 	bool strict; /* nothing is broken: it must succeed */
 	bool fresh;  /* OP_FORM: with new sessions */
-	bool remove, own;
+	bool remove, own, give_up;
 	uint64_t delay[FAULTS_CPS];
-	struct faults_xfer x[2];
+	struct faults_xfer x[FAULTS_XFERS];
 };
 
 /**
@@ -334,11 +344,11 @@ struct faults_cp {
 	const char *what;
 	uint64_t problems; /* found by fsck */
 	char problem[256];
-	uint32_t *cells[2];
-	uint32_t ncells[2];
-	uint64_t *buf[2];
-	struct faults_view view[2];
-	uint64_t end_least[2], end_most[2];
+	uint32_t *cells[FAULTS_XFERS];
+	uint32_t ncells[FAULTS_XFERS];
+	uint64_t *buf[FAULTS_XFERS];
+	struct faults_view view[FAULTS_XFERS];
+	uint64_t end_least[FAULTS_XFERS], end_most[FAULTS_XFERS];
 	struct faults_found found;
 	bool cloned;   /* @size and cells are those of a clone */
 	uint64_t size; /* as fstat says */
@@ -388,6 +398,8 @@ struct faults {
 	struct faults_round round;
 	uint32_t rounds, arrived, group, stage, step;
 	struct faults_count count;
+	struct faults_tie tie[FAULTS_TIES];
+	uint32_t nties;
 	const struct faults_cp *inside; /* has the lock that excludes all others */
 	bool formed, reform, paused, orphaned, healed, planted, forgot;
 	uint32_t losses[FAULTS_DISKS], losses_before[FAULTS_DISKS];

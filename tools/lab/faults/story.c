@@ -47,9 +47,11 @@ static void call_text(const struct faults *f, uint32_t rank, uint32_t n, char *t
 {
 	const struct faults_round *r = &f->round;
 	const char *what = f->cp[rank].call[n].what, *file = f->file[r->file].name;
+	uint32_t k = r->op == OP_EPOCH ? n - 1 : n;
 
-	if (n < r->nxfer && f->cp[rank].cells[n] && strcmp(what, "fstat"))
-		moves_text(f, rank, n, text, len);
+	if (k < r->nxfer && f->cp[rank].cells[k] && strcmp(what, "fstat") &&
+	    strncmp(what, "epoch", 5))
+		moves_text(f, rank, k, text, len);
 	else if (!strcmp(what, "set_size"))
 		snprintf(text, len, "sets the size of %s to %llu", file,
 			 (unsigned long long)r->size);

@@ -16,7 +16,7 @@ struct sim_values {
 	struct bench_values bench;
 	const char *machine, *network, *costs;
 	uint32_t columns, rows, jitter_us, skew_us;
-	bool verbose, stats, watch, prompt, phases, faults, power, mounts, first, minimize;
+	bool verbose, stats, watch, prompt, phases, faults, power, mounts, epochs, first, minimize;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
 };
@@ -58,6 +58,8 @@ static const struct ddio_opt sim_opts[] = {
 		 "with --faults: a bug that must be found: flush, byte, verdict, hang"),
 	DDIO_OPT("power", 0, OPT_FLAG, SIM_AT(power), NULL,
 		 "with --faults: nothing breaks but the power, of one node or of all"),
+	DDIO_OPT("epochs", 0, OPT_FLAG, SIM_AT(epochs), NULL,
+		 "with --faults: files are written together, in one epoch"),
 	DDIO_OPT("mounts", 0, OPT_FLAG, SIM_AT(mounts), NULL,
 		 "with --faults: processes have mounts, and the model knows names"),
 	DDIO_OPT("first", 0, OPT_FLAG, SIM_AT(first), NULL,
@@ -199,6 +201,7 @@ int cmd_sim(int argc, char **argv)
 							  .power = v.power,
 							  .mounts = v.mounts,
 							  .atomic = v.bench.atomic,
+							  .epochs = v.epochs,
 							  .first = v.first,
 							  .minimize = v.minimize,
 							  .verbose = v.verbose });
