@@ -65,6 +65,7 @@ struct sc {
 	size_t bulk_len;
 	struct iovec iov;
 	uint32_t dones, done_status;
+	uint32_t wants; /* COLL_WANT messages */
 	struct ddio_msg_grant grant;
 	uint32_t grants;
 	uint32_t ended; /* COLL_DONE messages */
@@ -214,6 +215,10 @@ static int sc_message(void *ctx, const struct ddio_msg *msg, const void *payload
 	if (msg->opcode == DDIO_OP_COLL_DONE) {
 		c->dones++;
 		c->done_status = msg->status;
+		return 0;
+	}
+	if (msg->opcode == DDIO_OP_COLL_WANT) {
+		c->wants++;
 		return 0;
 	}
 	if (msg->opcode == DDIO_OP_GRANT) {

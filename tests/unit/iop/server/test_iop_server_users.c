@@ -15,14 +15,6 @@ struct user_row {
 	bool shown; /* anybody may ask this who may look into the directory */
 };
 
-#define ROW(op, codec, type, ...)                                                \
-	static ssize_t row_##op(uint8_t *buf, size_t cap, const struct users *u) \
-	{                                                                        \
-		const struct type x = { __VA_ARGS__ };                           \
-                                                                                 \
-		(void)u;                                                         \
-		return ddio_put_##codec(buf, cap, &x);                           \
-	}
 #define OBJ .file = { .id = u->at, .seed = 1, .block = 4096 }, .len = 512
 #define OBJ_ROW(op) ROW(op, obj, ddio_msg_obj, OBJ)
 
@@ -151,21 +143,6 @@ static const struct user_row rows[] = {
 	DISK(OBJ_MEND),	     DISK(OBJ_QUERY),
 };
 
-/*
- * What any user may send: these tell of no file and change none (PING to JOBS), are about what the connection itself has
- * (OWED to FS_LOCK_CANCEL; RECALL: its leases), or are taken from members of a group only, all of whom are one user's; see the tests of groups.
- */
-static const uint16_t harmless[] = {
-	DDIO_OP_DISK_SPACE,  DDIO_OP_PING,	  DDIO_OP_STATUS,	  DDIO_OP_BOUNDS,
-	DDIO_OP_JOBS,	     DDIO_OP_DISKS_KNOWN, DDIO_OP_OWED,		  DDIO_OP_JOB,
-	DDIO_OP_USER,	     DDIO_OP_GRANT,	  DDIO_OP_RENEW,	  DDIO_OP_FS_ATTACH,
-	DDIO_OP_FS_DETACH,   DDIO_OP_ATTACH,	  DDIO_OP_DETACH,	  DDIO_OP_COLL_START,
-	DDIO_OP_COLL_AGAIN,  DDIO_OP_COLL_TOLD,	  DDIO_OP_COLL_GO,	  DDIO_OP_COLL_PIECE,
-	DDIO_OP_COLL_ABORT,  DDIO_OP_JOINT,	  DDIO_OP_COLL_JOIN,	  DDIO_OP_SHARE,
-	DDIO_OP_SHARE_TAKEN, DDIO_OP_COLL_COPIED, DDIO_OP_FS_LOCK_CANCEL, DDIO_OP_FS_RECALL,
-	DDIO_OP_FS_SYNC,     DDIO_OP_FS_SPACE
-};
-
 static bool has_row(uint16_t opcode)
 {
 	size_t i;
@@ -173,8 +150,8 @@ static bool has_row(uint16_t opcode)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].opcode == opcode)
 			return true;
-	for (i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
-		if (harmless[i] == opcode)
+	for (i = 0; i < sizeof(for_anybody) / sizeof(for_anybody[0]); i++)
+		if (for_anybody[i] == opcode)
 			return true;
 	return false;
 }

@@ -154,4 +154,30 @@ static inline uint32_t look_up(struct sc *c, const char *path)
 	return SC_CALL(c, NS_LOOKUP, ns_name, &x);
 }
 
+/* row_NAME() puts such a message into a buffer; @u is there for what it names. */
+#define ROW(op, codec, type, ...)                                                \
+	static ssize_t row_##op(uint8_t *buf, size_t cap, const struct users *u) \
+	{                                                                        \
+		const struct type x = { __VA_ARGS__ };                           \
+                                                                                 \
+		(void)u;                                                         \
+		return ddio_put_##codec(buf, cap, &x);                           \
+	}
+
+/*
+ * What any user may send: these tell of no file and change none (PING to JOBS), are about what the connection itself has
+ * (OWED to FS_LOCK_CANCEL; RECALL: its leases), or are taken from members of a group only, all of whom are one user's; see
+ * test_iop_server_users_any.c.
+ */
+static const uint16_t for_anybody[] = {
+	DDIO_OP_DISK_SPACE,  DDIO_OP_PING,	  DDIO_OP_STATUS,	  DDIO_OP_BOUNDS,
+	DDIO_OP_JOBS,	     DDIO_OP_DISKS_KNOWN, DDIO_OP_OWED,		  DDIO_OP_JOB,
+	DDIO_OP_USER,	     DDIO_OP_GRANT,	  DDIO_OP_RENEW,	  DDIO_OP_FS_ATTACH,
+	DDIO_OP_FS_DETACH,   DDIO_OP_ATTACH,	  DDIO_OP_DETACH,	  DDIO_OP_COLL_START,
+	DDIO_OP_COLL_AGAIN,  DDIO_OP_COLL_TOLD,	  DDIO_OP_COLL_GO,	  DDIO_OP_COLL_PIECE,
+	DDIO_OP_COLL_ABORT,  DDIO_OP_JOINT,	  DDIO_OP_COLL_JOIN,	  DDIO_OP_SHARE,
+	DDIO_OP_SHARE_TAKEN, DDIO_OP_COLL_COPIED, DDIO_OP_FS_LOCK_CANCEL, DDIO_OP_FS_RECALL,
+	DDIO_OP_FS_SYNC,     DDIO_OP_FS_SPACE
+};
+
 #endif /* DDIO_USERS_WORLD_H */
