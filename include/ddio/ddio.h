@@ -90,9 +90,10 @@ void ddio_disconnect(struct ddio_session *session);
  * ddio_last_error - describes the last failure in one line
  * @session: whose last failed call is meant; NULL: this thread's last ddio_connect()
  *
- * The last call of the calling thread is meant; a thread's texts of its last four sessions are kept.
+ * The last call of the calling thread that failed is meant, also after others that succeeded, as with errno; a thread's texts of its
+ * last four sessions are kept.
  *
- * Return: text that names node, disk, file and byte where they are known; valid until the thread's
+ * Return: text that names node, disk, file and byte where they are known; "" if nothing has failed; valid until the thread's
  * next call on a session.
  */
 const char *ddio_last_error(const struct ddio_session *session);

@@ -78,6 +78,9 @@ query --procs 2 --count --deal v:1,2,3
 check "more ranges than processes fail" [ $? = 1 ]
 query --procs 2 --print v --output "$dir/no/where"
 check "so does a file that cannot be made" [ $? = 1 ]
+in_time 30 "$ddio" query records -r 12 -f e=8:f64 --count 2>"$dir/err"
+check "a field beyond its record is refused" [ $? = 1 ]
+check "and the text says so" grep -q "a field reaches beyond its record" "$dir/err"
 
 # An I/O processor that is not there: no part of an answer.
 kill -9 "$(cat "$dir/query/io1.pid")"

@@ -31,6 +31,10 @@ static void small_file(struct cp_proc *p)
 	CU_ASSERT_EQUAL(ddio_stat(p->session, "a", &st), -ENOENT);
 	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "\"a\""));
 	CU_ASSERT_EQUAL(ddio_remove(p->session, "a"), -ENOENT);
+	/* The text is there until another call fails. */
+	CP_OK(p, ddio_open(p->session, "b", DDIO_CREATE, NULL, &f));
+	ddio_close(f);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "\"a\""));
 }
 
 static void a_small_file(void)

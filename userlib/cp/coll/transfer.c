@@ -309,10 +309,8 @@ static void report_copy(struct ddio_op *op)
 /* An operation that is over: what came of it. */
 static int op_take_result(struct ddio_op *op)
 {
-	int err;
+	int err = session_outcome(op->session, &op->result);
 
-	memcpy(session_text_take(op->session), op->result.text, sizeof(op->result.text));
-	err = op->result.err;
 	report_copy(op);
 	op_give_up(op);
 	return err;

@@ -189,10 +189,7 @@ int ddio_group_barrier(struct ddio_group *group)
 
 	if (!group)
 		return -EINVAL;
-	if (!met(group))
-		return call_run(group->session, &bc.call, barrier_run);
-	session_text_take(group->session)[0] = '\0';
-	return 0;
+	return met(group) ? 0 : call_run(group->session, &bc.call, barrier_run);
 }
 
 const struct group_user barrier_group_user = {

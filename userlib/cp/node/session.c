@@ -17,7 +17,7 @@
 #define CRAWL_TIMES 16
 
 /**
- * struct thread_text - what a thread's last call on a session said
+ * struct thread_text - what a thread's last failed call on a session said
  * @id: the session's; 0: none
  * @used: the highest is the last
  */
@@ -55,7 +55,7 @@ const char *session_text(const struct ddio_session *session)
 	return t->id == session->id ? t->text : "";
 }
 
-char *session_text_take(struct ddio_session *session)
+static char *session_text_take(struct ddio_session *session)
 {
 	struct thread_text *t;
 
@@ -75,6 +75,13 @@ int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 	vsnprintf(session_text_take(session), DDIO_MAX_TEXT, fmt, ap);
 	va_end(ap);
 	return err;
+}
+
+int session_outcome(struct ddio_session *session, const struct error *error)
+{
+	if (error->err)
+		memcpy(session_text_take(session), error->text, DDIO_MAX_TEXT);
+	return error->err;
 }
 
 /*
@@ -102,8 +109,7 @@ int call_run(struct ddio_session *session, struct session_call *call,
 	err = ddio_env_call(session->env, &call->post, &call->gate);
 	if (err)
 		return session_fail(session, err, CALL_INSIDE);
-	memcpy(session_text_take(session), call->error.text, DDIO_MAX_TEXT);
-	return call->error.err;
+	return session_outcome(session, &call->error);
 }
 
 void call_end(struct session_call *call, const struct error *error)

@@ -141,9 +141,13 @@ int call_run(struct ddio_session *session, struct session_call *call,
 	     void (*run)(struct session_call *call));
 /* Ends @call; the last access to it.  @error: NULL or clear means success. */
 void call_end(struct session_call *call, const struct error *error);
-/* Return what this thread's last call on the session said, and where to put that: DDIO_MAX_TEXT bytes. */
+/* Returns what this thread's last call on the session that failed said. */
 const char *session_text(const struct ddio_session *session);
-char *session_text_take(struct ddio_session *session);
+/*
+ * Keeps the text of a call, if it has failed: after one that succeeds, clean-up for instance, that is still there.  Returns its errno,
+ * or 0.
+ */
+int session_outcome(struct ddio_session *session, const struct error *error);
 /* Application's thread: reports a failure found before anything was posted.  Returns @err. */
 int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
