@@ -220,6 +220,92 @@ static void old_members(void)
 	deep = false;
 }
 
+/*
+ * A member whose data have another length than its description
+ */
+/* The last one: what it says leaves no hole, and names nobody's bytes. */
+enum { LIAR = PROCS - 1, ITS_LEN = 8 };
+
+/* Has the description that has not been sent yet say that each of its pieces has so many bytes. */
+static void say_length(struct ddio_op *op, uint64_t len)
+{
+	struct ddio_crowd crowd;
+	struct ddio_strided *s;
+	ssize_t n;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_get_crowd(op->part, op->part_len, &crowd), 0);
+	s = (struct ddio_strided *)crowd.kin[0].part->strided;
+	s->len = len;
+	n = ddio_put_crowd(NULL, 0, &crowd);
+	CU_ASSERT_FATAL(n > 0);
+	free(op->part);
+	op->part_len = (size_t)n;
+	op->part = malloc(op->part_len);
+	ddio_put_crowd(op->part, op->part_len, &crowd);
+	ddio_crowd_free(&crowd);
+}
+
+/* Members write a piece each; @said, not 0: what the liar says of its own.  Returns the result. */
+static int write_piece(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, uint64_t said,
+		       uint8_t with)
+{
+	struct ddio_strided own = { .offset = p->rank * ITS_LEN, .len = ITS_LEN };
+	struct ddio_part part = { .kind = DDIO_PART_STRIDED, .n = 1, .strided = &own };
+	uint8_t buf[ITS_LEN];
+	struct ddio_report report = { .struct_size = sizeof(report) };
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .part = &part,
+				   .buf = buf,
+				   .flags = DDIO_XFER_OVERLAP,
+				   .report = &report };
+	struct ddio_op *op = NULL;
+	int ret;
+
+	memset(buf, with, sizeof(buf));
+	CP_OK(p, ddio_start_write_all(f, g, &t, &op));
+	if (said && p->rank == LIAR)
+		say_length(op, said);
+	ret = cp_note(p, ddio_wait(op));
+	CU_ASSERT(ret || report.method == DDIO_METHOD_SMALL);
+	return ret;
+}
+
+/* It is refused on every rank, nothing of it is written, and the group goes on. */
+static void lies(struct cp_proc *p)
+{
+	static const uint64_t said[] = { ITS_LEN - 1, ITS_LEN + 1, 64, 32768 };
+	struct ddio_group *g = cp_group(p);
+	uint8_t buf[PROCS * ITS_LEN + 1];
+	struct ddio_file *f = NULL;
+	ssize_t n;
+	size_t i, k, bad = 0;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL(write_piece(p, g, f, 0, 0x11), 0);
+	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		CU_ASSERT_NOT_EQUAL(write_piece(p, g, f, said[i], 0x22), 0);
+	CP_OK(p, ddio_group_barrier(g));
+	n = ddio_pread(f, buf, sizeof(buf), 0);
+	CU_ASSERT_EQUAL(n, PROCS * ITS_LEN);
+	for (k = 0; k < PROCS * ITS_LEN; k++)
+		bad += buf[k] != 0x11;
+	CU_ASSERT_EQUAL(bad, 0);
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(write_piece(p, g, f, 0, 0x33), 0);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void wrong_lengths(void)
+{
+	for (deep = false;; deep = true) {
+		world(lies, PROCS);
+		if (deep)
+			break;
+	}
+	deep = false;
+}
+
 /* Many at once, small ones between others: each has its bytes. */
 static void under_way(struct cp_proc *p)
 {
@@ -264,10 +350,57 @@ static void many_under_way(void)
 	world(under_way, PROCS);
 }
 
+/* All read the same: it is small if what all get together is. */
+static void the_same(struct cp_proc *p)
+{
+	static const struct {
+		uint64_t len;
+		uint32_t method;
+	} reads[] = { { 65536 / PROCS, DDIO_METHOD_SMALL },
+		      { 65536 / PROCS + 1, DDIO_METHOD_DDS } };
+	static uint8_t buf[CP_PROCS][65536];
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct ddio_extent e = { 0, 0 };
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &e };
+	struct ddio_report report = { .struct_size = sizeof(report) };
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .part = &part,
+				   .buf = buf[p->rank],
+				   .flags = DDIO_XFER_OVERLAP,
+				   .report = &report };
+	uint64_t bad = 0;
+	size_t i, k;
+
+	memset(buf[p->rank], 0x5a, sizeof(buf[0]));
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	if (!p->rank)
+		CU_ASSERT_EQUAL(ddio_pwrite(f, buf[0], sizeof(buf[0]), 0), sizeof(buf[0]));
+	CP_OK(p, ddio_group_barrier(g));
+	for (i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
+		e.len = reads[i].len;
+		memset(buf[p->rank], 0, sizeof(buf[0]));
+		CP_OK(p, ddio_read_all(f, g, &t));
+		CU_ASSERT_EQUAL(report.method, reads[i].method);
+		for (k = 0; k < sizeof(buf[0]); k++)
+			bad += buf[p->rank][k] != (k < e.len ? 0x5a : 0);
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void read_by_all(void)
+{
+	world(the_same, PROCS);
+}
+
 static const struct ut_case cases[] = {
 	{ "borders, and messages", borders_and_messages },
 	{ "seldom for nothing", seldom_for_nothing },
 	{ "old members", old_members },
+	{ "data of another length than the description's", wrong_lengths },
+	{ "the same bytes for all", read_by_all },
 	{ "many under way", many_under_way },
 	{ NULL, NULL },
 };
