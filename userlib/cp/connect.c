@@ -18,6 +18,8 @@
  * threads that compute a process that yields its processor again and again gets it back late.
  */
 #define LOOK_NS 50000
+/* But what I/O processors are to do may need the processor on which several members look. */
+#define LOOK_SHARED_NS 5000
 
 /* Each thread's text of its last ddio_connect(), which has no session to keep it in. */
 static __thread char connect_error[DDIO_MAX_TEXT];
@@ -81,7 +83,11 @@ static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		       struct ddio_session **session)
 {
 	const struct ddio_real_opts opts = {
-		.log = connect_log, .log_level = DDIO_LOG_ERR, .name = "libddio", .look_ns = LOOK_NS
+		.log = connect_log,
+		.log_level = DDIO_LOG_ERR,
+		.name = "libddio",
+		.look_ns = LOOK_NS,
+		.look_shared_ns = LOOK_SHARED_NS,
 	};
 	struct ddio_env *env;
 	int err;

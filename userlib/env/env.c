@@ -59,6 +59,16 @@ void ddio_env_await(struct ddio_env *env)
 	env->awaited = ddio_env_now(env) + AWAITED_NS;
 }
 
+void ddio_env_await_service(struct ddio_env *env, uint64_t now)
+{
+	env->served = now + AWAITED_NS;
+}
+
+void ddio_env_served(struct ddio_env *env)
+{
+	env->served = 0;
+}
+
 int ddio_env_flush_file(struct ddio_env *env, int fd)
 {
 	if (fdatasync(fd))

@@ -98,6 +98,13 @@ int ddio_env_flush_file(struct ddio_env *env, int fd);
  */
 void ddio_env_await(struct ddio_env *env);
 
+/*
+ * Until ddio_env_served(), but for a millisecond at most, what comes next is the doing of another process, which serves this one.
+ * Where that needs this thread's processor, a reactor sleeps sooner.  On the reactor; @now: ddio_env_now().
+ */
+void ddio_env_await_service(struct ddio_env *env, uint64_t now);
+void ddio_env_served(struct ddio_env *env);
+
 /**
  * struct ddio_gate - how an application's call waits for a reactor
  * In the real world the caller is another thread, which sleeps; in a

@@ -85,6 +85,7 @@ struct ddio_env {
 		size_t len;
 	} spare[ENV_SPARES];
 	uint64_t awaited;  /* see ddio_env_await() */
+	uint64_t served;   /* see ddio_env_await_service() */
 	struct env_lines { /* see lines.h */
 		uint64_t since, left_out, told;
 		uint32_t n;

@@ -105,9 +105,49 @@ static void test_awaited(void)
 	CU_ASSERT_EQUAL(real_look_time(&real, 9), SECOND);
 }
 
+/* Others want the processor: one of them may be a daemon, if what is awaited is its doing, and nothing else. */
+static void test_shared(void)
+{
+	struct real real = { .shared = 10 };
+
+	CU_ASSERT_EQUAL(real_look_time(&real, 9), REAL_LOOK_NS);
+	real.opts.look_shared_ns = 5000;
+	CU_ASSERT_EQUAL(real_look_time(&real, 9), REAL_LOOK_NS);
+	ddio_env_await_service(&real.env, 2);
+	CU_ASSERT_EQUAL(real_look_time(&real, 9), 5000);
+	CU_ASSERT_EQUAL(real_look_time(&real, 10), REAL_LOOK_NS);
+	real.env.awaited = 10;
+	CU_ASSERT_EQUAL(real_look_time(&real, 9), REAL_AWAIT_NS);
+	real.env.awaited = 0;
+	real.shared = SECOND;
+	CU_ASSERT_EQUAL(real_look_time(&real, MS), 5000);
+	CU_ASSERT_EQUAL(real_look_time(&real, MS + 2), REAL_LOOK_NS);
+	ddio_env_await_service(&real.env, 2);
+	ddio_env_served(&real.env);
+	CU_ASSERT_EQUAL(real_look_time(&real, 9), REAL_LOOK_NS);
+}
+
+/* A yield that others have used is seen. */
+static void test_shared_seen(void)
+{
+	struct look look = { .env = env_new() };
+	struct real *real = real_of(look.env);
+
+	look_until(&look, has_looked);
+	real->shared = 0;
+	slow = true;
+	look_until(&look, has_looked);
+	slow = false;
+	CU_ASSERT(real->shared > look.since);
+	CU_ASSERT(real->shared <= ddio_env_now(look.env) + REAL_SHARED_NS);
+	ddio_real_free(look.env);
+}
+
 static const struct ut_case cases[] = {
 	{ "no look while others compute", test_look },
 	{ "something is awaited", test_awaited },
+	{ "others want the processor", test_shared },
+	{ "a yield shows that", test_shared_seen },
 	{ NULL, NULL },
 };
 

@@ -76,6 +76,7 @@ static void op_finish(struct ddio_op *op)
 	turn_pass(group, &op->turn);
 	ops_go_on(group);
 	group_put(group);
+	ddio_env_served(op->session->env);
 	ddio_gate_open(op->session->env, &op->gate);
 }
 
@@ -309,6 +310,7 @@ static void op_begin(void *arg)
 	struct ddio_list *ops;
 
 	ddio_env_charge(s->env, DDIO_WORK_CALL, 1);
+	ddio_env_await_service(s->env, ddio_env_now(s->env));
 	ddio_list_add(&op->session_link, &s->transfers->ops);
 	op_enter(op, PHASE_QUEUED);
 	if (!op->group)

@@ -28,6 +28,7 @@ uint64_t tag_of(const struct lane *lane, uint32_t i)
 
 int tag_take(struct lane *lane, struct node_request *request, uint64_t *tag)
 {
+	struct ddio_env *env = lane->node->session->env;
 	struct lane_tag *entry;
 	uint32_t i;
 
@@ -39,7 +40,8 @@ int tag_take(struct lane *lane, struct node_request *request, uint64_t *tag)
 	entry->busy = true;
 	entry->request = request;
 	entry->gen++;
-	entry->since = ddio_env_now(lane->node->session->env);
+	entry->since = ddio_env_now(env);
+	ddio_env_await_service(env, entry->since);
 	lane->owing++;
 	request->tag = i;
 	*tag = tag_of(lane, i);

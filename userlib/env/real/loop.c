@@ -213,28 +213,45 @@ uint64_t real_look_time(const struct real *real, uint64_t now)
 {
 	uint64_t time = real->opts.look_ns ? real->opts.look_ns : REAL_LOOK_NS;
 
-	return now < real->env.awaited && time < REAL_AWAIT_NS ? REAL_AWAIT_NS : time;
+	if (now < real->env.awaited && time < REAL_AWAIT_NS)
+		return REAL_AWAIT_NS;
+	if (now < real->shared && now < real->env.served && real->opts.look_shared_ns)
+		return real->opts.look_shared_ns;
+	return time;
+}
+
+/* What a yield takes shows whether others want the processor. */
+static void real_yield(struct real *real, uint64_t *now)
+{
+	uint64_t then = *now, lost;
+
+	sched_yield();
+	*now = clock_ns(CLOCK_MONOTONIC);
+	lost = *now - then;
+	if (lost > REAL_SWITCHED_NS)
+		real->shared = *now + REAL_SHARED_NS;
+	if (lost > REAL_LOST_NS)
+		real->crowded = *now + REAL_CROWDED_NS;
 }
 
 /*
  * To sleep and be woken costs more than most requests do.  So after a short wait the loop polls for the
  * next event for a moment before it sleeps, and yields the processor to other threads meanwhile.  But where
  * threads compute all the time, one that yields waits for a whole turn of theirs, and one that is woken does not.
+ *
+ * A yield lets those threads run that the kernel accounts together with this one.  A daemon is of another session, or control group: on
+ * a processor that threads of this one look on in turns, it does not run before all of them sleep.
  */
 static int real_look(struct real *real, uint64_t now)
 {
-	uint64_t until = now + real_look_time(real, now), then;
+	uint64_t until = now + real_look_time(real, now);
 	int n = 0;
 
 	while (!n && now < until && !atomic_load(&real->posts) && !atomic_load(&real->stop) &&
 	       !real->memory->due(real)) {
 		n = epoll_wait(real->epfd, real->batch, REAL_BATCH, 0);
-		then = now;
 		if (!n)
-			sched_yield();
-		now = clock_ns(CLOCK_MONOTONIC);
-		if (!n && now - then > REAL_LOST_NS)
-			real->crowded = now + REAL_CROWDED_NS;
+			real_yield(real, &now);
 	}
 	return n > 0 ? n : 0;
 }

@@ -22,6 +22,9 @@ struct real;
 #define REAL_LOOK_NS 20000
 /* ... or for this, as long as something is awaited. */
 #define REAL_AWAIT_NS 150000
+/* A loop that gets its processor back only so long after it yielded it shares it, and does so for the second. */
+#define REAL_SWITCHED_NS 4000
+#define REAL_SHARED_NS 5000000
 /* A loop that gets its processor back only so long after it yielded it looks for no events for the second. */
 #define REAL_LOST_NS 1000000
 #define REAL_CROWDED_NS 300000000
@@ -97,6 +100,7 @@ struct real_memory_ops {
  * @sleeping: the loop sleeps, or is about to
  * @stop: the loop is to return
  * @waited: how long the loop waited for the last events, in nanoseconds
+ * @shared: until then other threads want the processor, too
  * @crowded: until then the loop, and whoever waits for a gong, sleeps without looking for events before
  * @loop_tid: the thread that runs the loop; 0: none has begun to; REAL_FREE: a thread that waits may
  * @rung: what the loop's own thread is to do that has lent the loop: RING_* (lead.c)
@@ -128,7 +132,7 @@ struct real {
 	struct ddio_post *_Atomic posts;
 	atomic_int sleeping;
 	atomic_int stop;
-	uint64_t waited;
+	uint64_t waited, shared;
 	_Atomic uint64_t crowded;
 	atomic_int loop_tid;
 	_Atomic uint32_t rung, led, tired, waiting;

@@ -15,6 +15,7 @@ struct ddio_disk_engine;
  * @name: shown in log lines (the node's name)
  * @engines: disk engines that ddio_disk_open() offers, NULL-terminated; NULL: none
  * @look_ns: how long the loop looks for the next event before it sleeps, if the last one came soon; 0: 20 us
+ * @look_shared_ns: the same for what another process serves (ddio_env_await_service()), where others want the processor; 0: @look_ns
  */
 struct ddio_real_opts {
 	void (*log)(void *arg, enum ddio_log_level level, const char *line);
@@ -22,7 +23,7 @@ struct ddio_real_opts {
 	enum ddio_log_level log_level;
 	const char *name;
 	const struct ddio_disk_engine *const *engines;
-	uint64_t look_ns;
+	uint64_t look_ns, look_shared_ns;
 };
 
 int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env);

@@ -93,11 +93,12 @@ static void small_wrote(struct range_io *range)
 
 /*
  * The name server is told of bytes beyond the end once they are there, as independent.c has it.  If there should be none, it is
- * told at the same time: it may know of a shorter file.
+ * told at the same time: it may know of a shorter file.  The data, which take longer, are sent first.
  */
 static void small_write(struct small_op *sm)
 {
 	struct ddio_op *op = sm->op;
+	bool within = op->hi <= op->file->rec.size;
 
 	sm->left = 1;
 	if (agreement_check(op, &sm->error) || small_gather(sm)) {
@@ -105,13 +106,13 @@ static void small_write(struct small_op *sm)
 		return;
 	}
 	incarnations_begin(op->file);
-	sm->within = op->hi <= op->file->rec.size;
-	sm->left += sm->within;
+	sm->within = within;
+	sm->left += within;
 	sm->moving = true;
 	sm->range.done = small_wrote;
-	if (sm->within)
-		small_extend(sm);
 	range_begin(&sm->range, true);
+	if (within)
+		small_extend(sm);
 }
 
 /*
@@ -164,7 +165,8 @@ static void small_sized_first(struct size_job *job)
 
 /*
  * Asks for the size, which another process may have changed, and for the data at the same time where the file was long
- * enough when it was last heard of.  Else data that are written meanwhile would be missed, but not their size.
+ * enough when it was last heard of.  Else data that are written meanwhile would be missed, but not their size.  The request for
+ * the data, which take longer, leaves first.
  */
 static void small_read(struct small_op *sm)
 {
@@ -175,9 +177,9 @@ static void small_read(struct small_op *sm)
 	op->size = (struct size_job){ .file = op->file,
 				      .done = first ? small_sized_first : small_sized,
 				      .arg = sm };
-	size_ask(&op->size);
 	if (!first)
 		small_fetch(sm);
+	size_ask(&op->size);
 }
 
 /* Fresh memory would cost more than what is moved. */
