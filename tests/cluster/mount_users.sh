@@ -142,6 +142,23 @@ refused() { # USER FILE CASES
 	return 1
 }
 a=scratch/a
+# refused_alike: Mallory's "opens" is refused by each call below a closed directory of hers, in words that tell no more
+refused_alike() {
+	local preload=(-x "LD_PRELOAD=$dir/mpi/libddio_mpiio.so") p paths=()
+	[ "$mpi" = openmpi ] || preload=(-iface lo -genv LD_PRELOAD "$dir/mpi/libddio_mpiio.so")
+	for p in "$dir/root" "$dir/$mallory/mnt"; do
+		paths+=("$p/$a/private/f" "$p/$a/private/none" "$p/$a/private/none/f" "$p/$a/private/f/f")
+	done
+	paths+=("ddio:$a/private/f" "ddio:$a/private/none" "ddio:$a/private/none/f" "ddio:$a/private/f/f")
+	cp "$top/build/tests/mpiio/$mpi/opens" "$dir/mpi/opens.$mpi"
+	job $((60 * DDIO_PATIENCE)) setpriv --reuid $mallory --regid $mallory --groups $team env -C "$dir/$mallory" DDIO_CONF="$dir/$mallory/conf" \
+		HOME="$dir/$mallory" TMPDIR="$dir/$mallory" "mpiexec.$mpi" -n 2 "${preload[@]}" "$dir/mpi/opens.$mpi" "${paths[@]}" \
+		>"$dir/classes" 2>"$dir/said" </dev/null
+	[ "$(grep -c '^ACCESS ACCESS ACCESS ACCESS ACCESS$' "$dir/classes")" = ${#paths[@]} ] &&
+		! grep -qi "no such\|exist\|not a dir" "$dir/said" && return
+	cat "$dir/classes" "$dir/said"
+	return 1
+}
 for mpi in mpich openmpi; do
 	if ! cp "$top/build/tests/mpiio/$mpi/functions" "$dir/mpi/$mpi" 2>/dev/null; then
 		skipped=$((skipped + 1))
@@ -156,6 +173,7 @@ for mpi in mpich openmpi; do
 	run $alice "cp '$dir/in' $a/open/f.$mpi"
 	check "$mpi: Mallory's is refused what he may not open" refused $mallory "$dir/root/$a/private/$mpi" open/new
 	check "... by his mount" refused $mallory "$dir/$mallory/mnt/$a/private/$mpi" open/new
+	check "... whatever is there, by either mount and by its name" refused_alike
 	check "... and to make one" refused $mallory "$dir/root/$a/open/$mpi" open/new
 	check "$mpi: a directory that is locked meanwhile" works $alice "$dir/root/$a/open/$mpi" open/new
 	run $alice "chmod 700 $a"

@@ -18,6 +18,24 @@ fails "he does not read the secret" "permission denied" as $mallory ddio export 
 fails "... nor list where it is" "permission denied" as $mallory ddio ls scratch/private
 fails "... nor learn its size" "permission denied" as $mallory ddio stat scratch/private/f
 fails "... nor its blocks" "permission denied" as $mallory ddio layout scratch/private/f
+# Below a closed directory all names are alike: what exists, what does not, and what is no directory.
+check "she has more there" eval 'as $alice ddio mkdir scratch/private/d && as $alice ddio import "$dir/in" scratch/private/d/f'
+# says_alike COMMAND...: "@" in it is the name; status and text are the same for each, and a refusal
+says_alike() {
+	local name said first=
+	for name in f x d d/f x/f f/f; do
+		said=$(as $mallory ddio "${@//@/scratch/private/$name}" 2>&1)
+		said="$? ${said//scratch\/private\/$name/@}"
+		[[ $said = [1-9]*[Pp]"ermission denied"* && $said = "${first:=$said}" ]] && continue
+		echo "$* of $name: $said; before: $first"
+		return 1
+	done
+}
+for c in "stat @" "ls @" "ls -l @" "layout @" "export @ -" "import -f $dir/in @" "import $dir/in @" "mkdir @" "rm @" "rm -f @" "clone @ scratch/new" \
+	"clone scratch/alice/f @" "snap @ now" "snaps @" "frag @" "mend @" "query @ -r 8 -f a=0:u8 --count"; do
+	read -ra words <<<"$c"
+	check "all names there are alike to ${words[0]} ${words[1]}" says_alike "${words[@]}"
+done
 fails "he does not write hers" "permission denied" as $mallory ddio import -f "$dir/in" scratch/alice/f
 fails "... nor beside it" "permission denied" as $mallory ddio import "$dir/in" scratch/alice/g
 fails "... nor remove it" "permission denied" as $mallory ddio rm scratch/alice/f

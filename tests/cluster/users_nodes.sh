@@ -68,6 +68,10 @@ check "... and reads it" cmp "$dir/in" <(net trusted "$ddio" export private/f -)
 check "... and administers" net trusted "$ddio" fsck
 check "root of another reads what is open to all" cmp "$dir/in" <(net strange "$ddio" export f -)
 fails "... not the secret" "permission denied" net strange "$ddio" export private/f -
+for f in none f/f none/f; do
+	check "... which is like what is not there: $f" [ "$(net strange "$ddio" stat private/$f 2>&1 | sed "s|$f|f|g")" = \
+		"$(net strange "$ddio" stat private/f 2>&1)" ]
+done
 fails "... writes nothing" "permission denied" net strange "$ddio" import -f "$dir/in" f
 fails "... removes nothing" "permission denied" net strange "$ddio" rm f
 fails "... does not administer" "only root of a machine" net strange "$ddio" fsck

@@ -18,7 +18,7 @@ mpiio_libs = $(foreach l,$(MPIIO_PC_$(1)),$(if $(shell pkg-config --exists $(las
 mpiio_fortran = $(if $(shell command -v mpif90.$(1) >/dev/null && command -v gfortran),$(MPIIO_FORTRAN))
 # Open MPI has had no functions for C++ since version 5, only the compiler.
 mpiio_cxx = $(if $(shell command -v g++ >/dev/null && mpicxx.$(1) -show 2>/dev/null | grep -e -lmpi_cxx -e -lmpichcxx),cxx)
-mpiio_programs = functions random_views patterns starved killed killed_open restarted reloaded huge wait requests barrier leaves darray speed linpack $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1)) $(call mpiio_cxx,$(1))
+mpiio_programs = functions random_views patterns starved killed killed_open restarted reloaded huge wait requests opens barrier leaves darray speed linpack $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1)) $(call mpiio_cxx,$(1))
 # MPICH's MPI_STATUSES_IGNORE is an array of nothing to gcc.
 MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.
 # What it stands before is called by libraries.
@@ -56,12 +56,13 @@ $(MPIIO_O)/$(1)/reloaded: tests/mpiio/reloaded.c
 $(MPIIO_O)/$(1)/huge: tests/mpiio/huge.c
 $(MPIIO_O)/$(1)/wait: tests/mpiio/wait.c
 $(MPIIO_O)/$(1)/requests: tests/mpiio/requests.c
+$(MPIIO_O)/$(1)/opens: tests/mpiio/opens.c
 $(MPIIO_O)/$(1)/linpack: tests/mpiio/linpack.c
 $(MPIIO_O)/$(1)/barrier: tests/mpiio/barrier.c
 $(MPIIO_O)/$(1)/darray $(MPIIO_O)/$(1)/speed $(MPIIO_O)/$(1)/killed $(MPIIO_O)/$(1)/killed_open \
 		$(MPIIO_O)/$(1)/restarted $(MPIIO_O)/$(1)/reloaded $(MPIIO_O)/$(1)/huge \
 		$(MPIIO_O)/$(1)/leaves $(MPIIO_O)/$(1)/linpack $(MPIIO_O)/$(1)/wait \
-		$(MPIIO_O)/$(1)/requests $(MPIIO_O)/$(1)/barrier:
+		$(MPIIO_O)/$(1)/requests $(MPIIO_O)/$(1)/opens $(MPIIO_O)/$(1)/barrier:
 	$$(call say,MPICC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) $$(MPIIO_LINK_$$(@F)) -o $$@ $$<

@@ -250,14 +250,16 @@ static int open_in_team(struct mpiio_team *t, struct open_found *found, int amod
 	return MPI_SUCCESS;
 }
 
-/* A configuration that is missing is no file of the program's that is missing. */
+/* A configuration that is missing is no file of the program's that is missing.  Other processes know only the error. */
 static int fail_reach(int err)
 {
-	char text[256];
+	int class = err == -EACCES ? MPI_ERR_ACCESS : MPI_ERR_IO;
+	const char *why = cluster_why();
+	char text[512];
 
-	snprintf(text, sizeof(text), "a process cannot reach the cluster of ddio: %s",
-		 strerror(-err));
-	return fail_class(NULL, MPI_ERR_IO, text);
+	snprintf(text, sizeof(text), "%s cannot reach the cluster of ddio: %s",
+		 *why ? "this process" : "a process", *why ? why : strerror(-err));
+	return fail_class(NULL, class, text);
 }
 
 static int fail_visit(const struct mpiio_team *visit, int err)

@@ -2,6 +2,7 @@
 /* Sessions: one of this process for each cluster, until the process ends. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "mpiio/team/team.h"
@@ -14,6 +15,7 @@ struct mpiio_cluster {
 
 static struct mpiio_cluster *clusters;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local char why[256];
 
 static int cluster_add(const char *conf)
 {
@@ -27,6 +29,7 @@ static int cluster_add(const char *conf)
 	strcpy(c->conf, conf);
 	ret = ddio_connect(&opts, &c->session);
 	if (ret) {
+		snprintf(why, sizeof(why), "%s", ddio_last_error(NULL));
 		free(c);
 		return ret;
 	}
@@ -48,12 +51,18 @@ int cluster_get(const char *conf, struct mpiio_cluster **cluster)
 {
 	int ret = 0;
 
+	why[0] = 0;
 	pthread_mutex_lock(&lock);
 	if (!cluster_of(conf))
 		ret = cluster_add(conf);
 	*cluster = ret ? NULL : cluster_of(conf);
 	pthread_mutex_unlock(&lock);
 	return ret;
+}
+
+const char *cluster_why(void)
+{
+	return why;
 }
 
 struct ddio_session *cluster_session(struct mpiio_cluster *c)

@@ -13,6 +13,8 @@
 /* cluster.c: sessions of this process, one for each configuration. */
 struct mpiio_cluster;
 int cluster_get(const char *conf, struct mpiio_cluster **cluster);
+/* Returns why the last cluster_get() of this thread has failed, or "". */
+const char *cluster_why(void);
 struct ddio_session *cluster_session(struct mpiio_cluster *c);
 
 /**
