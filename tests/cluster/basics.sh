@@ -29,7 +29,7 @@ fails "import of an existing name" "exists" "$ddio" import "$dir/in" f.1
 check "import --force replaces" "$ddio" import --force "$dir/in" f.1
 check "... wholly" cmp "$dir/in" <("$ddio" export f.1 -)
 fails "export of no such file" "f.none" "$ddio" export f.none "$dir/none"
-fails "rm of no such file" "f.none" "$ddio" rm f.none
+fails "rm of no such file" '^ddio rm: node io0: file "f.none": no such file or object$' "$ddio" rm f.none
 check "rm --force of no such file" "$ddio" rm --force f.none
 free0=$("$ddio" status --csv | awk -F, 'NR > 1 { n += $6 } END { print n }')
 check "rm" "$ddio" rm f.0 f.1 f.511 f.512 f.8191 f.8192 f.8193 f.65537 f.1000003 piped

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <ddio/ddio.h>
@@ -19,12 +20,28 @@ int cmd_fail(const char *command, int err, const char *fmt, ...)
 	return EXIT_FAILED;
 }
 
+/* Returns true if the text has the name at its beginning, or in quotes. */
+static bool names(const char *text, const char *name)
+{
+	const size_t len = strlen(name);
+	const char *at;
+
+	if (!strncmp(text, name, len) && text[len] == ':')
+		return true;
+	for (at = strstr(text, name); at; at = strstr(at + 1, name))
+		if (at > text && at[-1] == '"' && at[len] == '"')
+			return true;
+	return false;
+}
+
 int cmd_fail_session(const char *command, struct ddio_session *session, int err, const char *what)
 {
 	const char *text = ddio_last_error(session);
 
 	if (!text || !*text)
 		return cmd_fail(command, err, "%s", what);
+	if (names(text, what))
+		return cmd_fail(command, 0, "%s", text);
 	return cmd_fail(command, 0, "%s: %s", what, text);
 }
 

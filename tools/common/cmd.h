@@ -13,7 +13,7 @@ struct ddio_session;
  * Return: EXIT_FAILED */
 int cmd_fail(const char *command, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Prints "ddio COMMAND: what: the session's last error", or strerror(-err) if it has none.
+/* Prints "ddio COMMAND: what: the session's last error", without what if the error names it, or strerror(-err) if it has none.
  * Return: EXIT_FAILED */
 int cmd_fail_session(const char *command, struct ddio_session *session, int err, const char *what);
 /* Connects to the cluster of the configuration @conf, or of the default one if it is NULL.

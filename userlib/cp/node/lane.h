@@ -299,7 +299,7 @@ void *request_room(struct node_request *request, size_t len);
 bool request_cancel(struct node_request *request);
 /* Returns true if the node may act on the request: at least part of it was sent. */
 bool request_left(const struct node_request *request);
-/* Makes an error of a failed request: "what: text". */
+/* Makes an error of a failed request: "what: text", or the text alone if it names that in quotes. */
 void reply_error(struct error *error, const struct reply *reply, const char *what);
 /* The same of a reply of the name server that cannot be decoded. */
 void reply_malformed(struct error *error, int err, const char *what);

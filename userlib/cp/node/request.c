@@ -275,10 +275,26 @@ bool request_cancel(struct node_request *request)
 	return true;
 }
 
+/* Returns true if the text has the name in quotes. */
+static bool text_names(const char *text, const char *name)
+{
+	const size_t len = strlen(name);
+	const char *at = text;
+
+	while ((at = strchr(at, '"')))
+		if (!strncmp(++at, name, len) && at[len] == '"')
+			return true;
+	return false;
+}
+
 void reply_error(struct error *error, const struct reply *reply, const char *what)
 {
-	error_status(error, reply->status, "%s%s%s", what, what[0] ? ": " : "",
-		     reply->text ? reply->text : ddio_status_text(reply->status));
+	const char *text = reply->text ? reply->text : ddio_status_text(reply->status);
+
+	if (!what[0] || text_names(text, what))
+		error_status(error, reply->status, "%s", text);
+	else
+		error_status(error, reply->status, "%s: %s", what, text);
 }
 
 void reply_malformed(struct error *error, int err, const char *what)
