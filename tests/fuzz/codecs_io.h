@@ -548,6 +548,12 @@ static inline void gen_job(struct rnd *r, struct ddio_msg_job *x)
 	rnd_str(r, x->name, sizeof(x->name), 0);
 }
 
+static inline void gen_wrong(struct rnd *r, struct ddio_msg_wrong *x)
+{
+	rnd_bytes(r, x, sizeof(*x));
+	x->flags &= DDIO_WRONG_PLACE;
+}
+
 static inline void gen_jobs(struct rnd *r, struct ddio_msg_jobs *x)
 {
 	uint32_t i;
@@ -802,6 +808,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(grant, ddio_msg_grant, N)                                     \
 	X(job, ddio_msg_job, N)                                         \
 	X(jobs, ddio_msg_jobs, P(job))                                  \
+	X(wrong, ddio_msg_wrong, N)                                     \
 	X(trace_ask, ddio_msg_trace_ask, N)                             \
 	X(trace, ddio_msg_trace, F(ddio_trace_free))                    \
 	X(scrub_ask, ddio_msg_scrub_ask, N)                             \

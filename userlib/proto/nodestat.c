@@ -97,6 +97,16 @@ static inline void code_job(struct ddio_coder *c, struct ddio_msg_job *x)
 }
 CODEC(job, ddio_msg_job)
 
+static inline void code_wrong(struct ddio_coder *c, struct ddio_msg_wrong *x)
+{
+	code_flags(c, &x->flags, DDIO_WRONG_PLACE);
+	code_u32(c, &x->disk);
+	code_u64(c, &x->file);
+	code_u64(c, &x->block);
+	code_u64(c, &x->count);
+}
+CODEC(wrong, ddio_msg_wrong)
+
 /* An empty string and seven numbers. */
 #define JOB_MIN (2 + 7 * 8)
 

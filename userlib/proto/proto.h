@@ -648,6 +648,18 @@ struct ddio_msg_jobs {
 };
 
 /**
+ * struct ddio_msg_wrong - what a client got from a reactor and did not match its checksum, since it was told last
+ * @flags: DDIO_WRONG_*
+ * @count: messages
+ * @disk, @file, @block: PLACE: what the last one had of which object: its block @block
+ */
+struct ddio_msg_wrong {
+	uint32_t flags, disk;
+	uint64_t file, block, count;
+};
+#define DDIO_WRONG_PLACE 0x1u
+
+/**
  * struct ddio_msg_scrub_ask - what a scrub of a disk is to do
  * @flags: DDIO_SCRUB_ASK_*; neither BEGIN nor END: only tell
  * @rate: BEGIN: bytes a second; 0: as many as the disk gives while nobody else uses it
@@ -900,6 +912,7 @@ DDIO_PROTO_CODEC(user, ddio_msg_user);
 DDIO_PROTO_CODEC(grant, ddio_msg_grant);
 DDIO_PROTO_CODEC(job, ddio_msg_job);
 DDIO_PROTO_CODEC(jobs, ddio_msg_jobs);
+DDIO_PROTO_CODEC(wrong, ddio_msg_wrong);
 DDIO_PROTO_CODEC(scrub_ask, ddio_msg_scrub_ask);
 DDIO_PROTO_CODEC(scrub, ddio_msg_scrub);
 DDIO_PROTO_CODEC(trace_ask, ddio_msg_trace_ask);

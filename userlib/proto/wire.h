@@ -57,6 +57,7 @@
 	0x1000000000ull /* FAN_IN: a crowd that carries; FAN_OUT: what was carried */
 #define DDIO_FEATURE_QUIET \
 	0x2000000000ull /* COLL_DONE of success goes to the one that asked, not to who knows its end by its bytes */
+#define DDIO_FEATURE_WRONG 0x10000000000ull /* WRONG */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -66,7 +67,8 @@
 	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
 	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
 	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT | DDIO_FEATURE_MEND |      \
-	 DDIO_FEATURE_ENDS | DDIO_FEATURE_FROZEN | DDIO_FEATURE_CARRY | DDIO_FEATURE_QUIET)
+	 DDIO_FEATURE_ENDS | DDIO_FEATURE_FROZEN | DDIO_FEATURE_CARRY | DDIO_FEATURE_QUIET |    \
+	 DDIO_FEATURE_WRONG)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -218,6 +220,8 @@ enum ddio_opcode {
 	DDIO_OP_OBJ_CLONE = 166,    /* all of a held object's blocks are those of a new one, too */
 	DDIO_OP_OBJ_MEND = 167,	    /* some of its blocks lie side by side again; feature MEND */
 	DDIO_OP_DISK_SPACE = 168,   /* reply: how much of a disk is free, in how many ranges */
+	DDIO_OP_WRONG =
+		173, /* what came from you did not match its checksum; no reply; feature WRONG */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */

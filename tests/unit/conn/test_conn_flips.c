@@ -105,16 +105,21 @@ static void pieces(struct cp_proc *p)
 	free(buf);
 }
 
-/* What the nodes have counted of messages that came to them. */
-static uint64_t counted(const struct cp_world *w)
+static uint64_t counted_as(const struct cp_world *w, enum bound_id id)
 {
 	uint64_t n = 0;
 	uint32_t i, k;
 
 	for (i = 0; i < w->p.nodes; i++)
 		for (k = 0; k < w->p.reactors; k++)
-			n += w->node[i].iop->reactors[k].bounds.at[BOUND_WRONG_WIRE].hits;
+			n += w->node[i].iop->reactors[k].bounds.at[id].hits;
 	return n;
+}
+
+/* What the nodes have counted of messages that came to them. */
+static uint64_t counted(const struct cp_world *w)
+{
+	return counted_as(w, BOUND_WRONG_WIRE);
 }
 
 /* Moves pieces until @flips bits were turned and noticed. */
@@ -127,7 +132,9 @@ static void move_pieces(const char *cluster, uint64_t flips)
 
 	cp_world_begin(&w, &params);
 	CU_ASSERT_EQUAL(cp_run(&w, pieces, &flips), 0);
-	/* Bits are turned as often on the one way as on the other. */
+	/* Bits are turned as often on the one way as on the other; and nodes are told of the other. */
+	if (!w.conf->tls)
+		CU_ASSERT(counted_as(&w, BOUND_WRONG_TOLD) > flips / 8);
 	if (!w.conf->tls)
 		CU_ASSERT(counted(&w) > flips / 4 && counted(&w) < 3 * flips / 4 + 1);
 	cp_world_end(&w);
@@ -254,7 +261,104 @@ static void test_collectives(void)
 	CU_ASSERT(seen > rounds / 4);
 }
 
+/*
+ * What a node has compared with its disk's checksum, and is altered before it has arrived
+ */
+enum { BLOCK = 1024, ALTERED = 16 * BLOCK };
+
+struct altered {
+	bool together;
+	int ret;
+	char text[DDIO_MAX_TEXT];
+	uint8_t buf[ALTERED];
+};
+
+static struct altered altered;
+
+static int altered_read(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g)
+{
+	struct ddio_array array = { .elem_size = BLOCK,
+				    .ndims = 1,
+				    .dim = { { .size = ALTERED / BLOCK, .procs = 1 } } };
+	struct ddio_part part = { .kind = DDIO_PART_ARRAY, .array = &array };
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .method = DDIO_METHOD_DDS,
+				   .part = &part,
+				   .buf = altered.buf };
+
+	if (altered.together)
+		return cp_note(p, ddio_read_all(f, g, &t));
+	return cp_note(p, (int)ddio_pread(f, altered.buf, ALTERED, 0));
+}
+
+static void altered_once(struct cp_proc *p)
+{
+	struct cp_node *node = &p->w->node[1];
+	struct ddio_group *g = NULL;
+	struct ddio_file *f = NULL;
+	uint32_t k;
+
+	memset(altered.buf, 7, ALTERED);
+	CP_OK(p, ddio_group_create(p->session, 0, 1, "127.0.0.1:9000", &g));
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	CU_ASSERT_EQUAL_FATAL(ddio_pwrite(f, altered.buf, ALTERED, 0), ALTERED);
+	CP_OK(p, ddio_sync(f));
+	CU_ASSERT(altered_read(p, f, g) >= 0);
+	/* In the middle of a block, whatever stands before it. */
+	for (k = 0; k < p->w->p.reactors; k++)
+		flip(node->env[k], 699, 700);
+	altered.ret = altered_read(p, f, g);
+	snprintf(altered.text, sizeof(altered.text), "%s", p->text);
+	for (k = 0; k < p->w->p.reactors; k++)
+		flip(node->env[k], 0, 0);
+	ddio_sim_sleep(p->env, CP_SEC);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+/* The caller is told the place, and the node that it was told wrong. */
+static void check_altered(bool together, const char *block)
+{
+	const struct cp_params params = { .procs = 1,
+					  .block = BLOCK,
+					  .cluster = "wire_checksums = always\n" };
+	struct cp_world w;
+	uint64_t told;
+
+	memset(&altered, 0, sizeof(altered));
+	altered.together = together;
+	cp_world_begin(&w, &params);
+	CU_ASSERT_EQUAL(cp_run(&w, altered_once, NULL), 0);
+	told = counted_as(&w, BOUND_WRONG_TOLD);
+	CU_ASSERT_EQUAL(altered.ret, -EIO);
+	CU_ASSERT_PTR_NOT_NULL(strstr(altered.text, "of f"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(altered.text, block));
+	CU_ASSERT_PTR_NOT_NULL(strstr(altered.text, "disk d"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(altered.text, "node io1"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(altered.text, "checksum"));
+	if (altered.ret != -EIO || !strstr(altered.text, block))
+		fprintf(stderr, "%d %s\n", altered.ret, altered.text);
+	/* Both reactors have altered something; what the second was to bring, nobody wanted any more. */
+	CU_ASSERT(told == 1 || told == 2);
+	CU_ASSERT_EQUAL(ddio_sim_logged(w.dw, "says that 1 messages from here"), told);
+	CU_ASSERT_EQUAL(ddio_sim_logged(w.dw, ", the last one with block "), 1);
+	CU_ASSERT_EQUAL(counted(&w), 0);
+	cp_world_end(&w);
+}
+
+static void test_altered(void)
+{
+	check_altered(false, "block ");
+}
+
+static void test_altered_together(void)
+{
+	check_altered(true, "block ");
+}
+
 static const struct ut_case cases[] = {
+	{ "altered behind the node: read", test_altered },
+	{ "altered behind the node: collective", test_altered_together },
 	{ "reads and writes", test_pieces },
 	{ "reads and writes by TLS", test_pieces_tls },
 	{ "collectives", test_collectives },

@@ -547,6 +547,9 @@ static const struct ddio_msg_grant grant = { .file = N64(1),
 					     .until_ns = N64(2),
 					     .mac = { 1, 2, 3, [31] = 9 } };
 static const struct ddio_msg_job job = { .name = "4711" };
+static const struct ddio_msg_wrong wrong = {
+	.flags = DDIO_WRONG_PLACE, .disk = N32(1), .file = N64(2), .block = N64(3), .count = N64(4)
+};
 static const struct ddio_job_status a_job = { .name = "4711",
 					      .connections = N64(1),
 					      .requests = N64(2),

@@ -55,12 +55,49 @@ static void job_say(struct lane *lane)
 		ddio_conn_send(lane->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
 }
 
+/* Tells the node of what came from it and did not match its checksum. */
+static void wrong_say(struct lane *lane)
+{
+	const struct ddio_msg msg = { .opcode = DDIO_OP_WRONG };
+	uint8_t buf[sizeof(struct ddio_msg_wrong) + 8];
+	ssize_t len;
+
+	if (!lane->wrong.count || !(ddio_conn_features(lane->conn) & DDIO_FEATURE_WRONG))
+		return;
+	len = ddio_put_wrong(buf, sizeof(buf), &lane->wrong);
+	if (len > 0 && !ddio_conn_send(lane->conn, &msg, buf, (size_t)len, NULL, 0, NULL))
+		memset(&lane->wrong, 0, sizeof(lane->wrong));
+}
+
+/* Finds out what it was that did not match: a reply's data, or those of a lane's user. */
+static void wrong_note(struct lane *lane)
+{
+	const struct lane_user *const *u;
+	struct ddio_msg_wrong *x = &lane->wrong;
+	struct ddio_msg_obj obj;
+
+	x->count++;
+	x->flags = 0;
+	lane->altered = lane->bulk_request;
+	if (lane->bulk_request &&
+	    !ddio_get_obj(lane->bulk_request->fixed, lane->bulk_request->fixed_len, &obj)) {
+		x->flags = DDIO_WRONG_PLACE;
+		x->disk = obj.disk;
+		x->file = obj.file.id;
+		x->block = obj.file.block ? obj.offset / obj.file.block : 0;
+	}
+	for (u = lane_users(lane); *u && !lane->altered; u++)
+		if ((*u)->receiving)
+			lane->altered = (*u)->receiving(lane, x);
+}
+
 void lane_begin(struct lane *lane)
 {
 	const struct lane_user *const *u;
 
 	lane->state = LANE_READY;
 	job_say(lane);
+	wrong_say(lane);
 	if (!lane->reactor) {
 		lane->node->known = true;
 		lane->node->met = lane->boot;
@@ -147,6 +184,8 @@ static void lane_closed(void *ctx, int err, const char *why)
 	struct lane *lane = ctx;
 	struct error error;
 	uint32_t status = err ? ddio_status_from_errno(err) : DDIO_ST_NODE_LOST;
+	bool wrong = lane->conn && ddio_conn_mismatched(lane->conn);
+	bool tell = wrong && lane->state == LANE_READY;
 
 	if (shed_retry(lane, err))
 		return;
@@ -160,7 +199,13 @@ static void lane_closed(void *ctx, int err, const char *why)
 	else
 		error_status(&error, status, "node %s (%s) closed the connection",
 			     LANE_NAMES(lane));
+	if (wrong)
+		wrong_note(lane);
 	lane_fail(lane, &error);
+	lane->altered = NULL;
+	/* Nobody may want the lane any more, but the node is to be told. */
+	if (tell && lane->state == LANE_DOWN)
+		(void)lane_up(lane, &error);
 }
 
 static const struct ddio_conn_ops lane_ops = {

@@ -36,12 +36,14 @@ struct cluster_node {
  * @status: DDIO_ST_OK, or what the node said, or why there was no answer
  * @payload, @len: of a success: the record, or the fixed record in front of bulk
  * @text: of an error: one line that names the node
+ * @altered: of an error: what came in answer did not match its checksum
  */
 struct reply {
 	uint32_t status;
 	const void *payload;
 	size_t len;
 	const char *text;
+	bool altered;
 };
 
 enum request_state {
@@ -120,6 +122,8 @@ enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
  * @expecting: how often users expect messages other than replies
  * @mark: the last walk over lanes that visited it; see struct ddio_session
  * @bulk_request: its reply's bulk is being received
+ * @wrong: what came and did not match its checksum, and the node was not told of yet
+ * @altered: while the lane fails for that: the request or operation that the data were for, or NULL
  * @shown: which grants the node remembers of this connection: file, and which of its grants
  * @user: what each user of lanes keeps here; see lane_state()
  * @begun: time of the first try to connect; @shed: how often the node has closed the connection since, before
@@ -140,6 +144,8 @@ struct lane {
 	uint64_t mark;
 	struct alive alive;
 	struct node_request *bulk_request;
+	struct ddio_msg_wrong wrong;
+	const void *altered;
 	struct {
 		uint64_t file, serial;
 	} shown[DDIO_GRANT_PLACES];
@@ -168,6 +174,7 @@ struct lane_handler {
  * @handlers: opcode 0 at the end; NULL for none
  * @ready: the lane is connected
  * @drained: the lane can take more
+ * @receiving: names the place of the data that are being received; returns what they are for, or NULL
  * @losing: the connection, made or being made, is about to be closed
  * @lost: the connection is gone, and all requests on it have ended
  * @free: the lane is being freed
@@ -176,6 +183,7 @@ struct lane_user {
 	const struct lane_handler *handlers;
 	void (*ready)(struct lane *lane);
 	void (*drained)(struct lane *lane);
+	const void *(*receiving)(struct lane *lane, struct ddio_msg_wrong *place);
 	void (*losing)(struct lane *lane);
 	void (*lost)(struct lane *lane, const struct error *error);
 	void (*free)(void *state);

@@ -55,13 +55,15 @@ static void req_failed(struct objreq *req, const struct reply *reply)
 	uint64_t block = req->obj.offset / io->rec->ref.block * io->rec->ndisks + req->i;
 	struct ddio_session *s = io->session;
 
-	error_status(
-		&req->io->error, reply->status, "%s of %.200s: disk %.60s, file byte %llu: %.180s",
-		io->writing ? "write" : "read", io->rec->name,
-		req->obj.disk < s->conf->ndisks ? s->conf->disks[req->obj.disk].name : "unknown",
-		(unsigned long long)(block * io->rec->ref.block +
-				     req->obj.offset % io->rec->ref.block),
-		reply->text ? reply->text : ddio_status_text(reply->status));
+	error_status(&req->io->error, reply->altered ? DDIO_ST_IO : reply->status,
+		     "%s of %.200s: disk %.60s, block %llu, file byte %llu: %.170s",
+		     io->writing ? "write" : "read", io->rec->name,
+		     req->obj.disk < s->conf->ndisks ? s->conf->disks[req->obj.disk].name
+						     : "unknown",
+		     (unsigned long long)block,
+		     (unsigned long long)(block * io->rec->ref.block +
+					  req->obj.offset % io->rec->ref.block),
+		     reply->text ? reply->text : ddio_status_text(reply->status));
 }
 
 static uint32_t objio_window(const struct objio *io)

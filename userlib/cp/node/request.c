@@ -44,6 +44,7 @@ void request_fail(struct node_request *request, const struct error *error)
 {
 	struct reply reply = { .status = error->status, .text = error->text };
 
+	reply.altered = request->lane && request->lane->altered == request;
 	request_done(request, &reply);
 }
 

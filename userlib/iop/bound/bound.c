@@ -42,6 +42,7 @@ static const struct {
 	[BOUND_TRACED] = { "traced/reactor", 65536 },
 	[BOUND_LINES] = { "lines/second", 20 },
 	[BOUND_WRONG_WIRE] = { "wrong/wire", 0 },
+	[BOUND_WRONG_TOLD] = { "wrong/told", 0 },
 	[BOUND_WRONG_DISK] = { "wrong/disk", 0 },
 	[BOUND_RECORDS] = { "records",
 			    0 }, /* asked of the file systems when somebody wants to know */

@@ -42,6 +42,7 @@ enum bound_id {
 	BOUND_TRACED,	  /* events that a trace of collectives has room for, of a reactor */
 	BOUND_LINES,	  /* lines of the log within a second that connections cause */
 	BOUND_WRONG_WIRE, /* messages to a reactor that did not match their checksums */
+	BOUND_WRONG_TOLD, /* times that a client said so of what it had got from a reactor */
 	BOUND_WRONG_DISK, /* blocks that a reactor has read and that did not match theirs */
 	BOUND_RECORDS, /* bytes of records, of a node: as many as its file systems have room for */
 	NBOUNDS

@@ -70,7 +70,7 @@ struct iop_disk {
  * @job: whose requests it brings
  * @user: as far as it has said, or NULL; @asking: a credential of it is being looked at, and nothing is read meanwhile
  * @requests: how many of its requests are being served
- * @closing: nothing more is read from it
+ * @closing: nothing more is read from it; @wrong: it has said that something came wrong
  */
 struct client {
 	struct reactor *reactor;
@@ -86,7 +86,7 @@ struct client {
 	struct iop_user *user;
 	struct user_asking *asking;
 	uint32_t requests;
-	bool closing;
+	bool closing, wrong;
 };
 
 /**

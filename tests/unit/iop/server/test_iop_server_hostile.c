@@ -153,7 +153,36 @@ static void a_crowd_that_takes(void)
 	sw_free(sw);
 }
 
+/* One that says, again and again, and of anything, that what it gets is wrong. */
+static void one_that_complains(void)
+{
+	struct ddio_msg_wrong x = { .flags = DDIO_WRONG_PLACE,
+				    .disk = UINT32_MAX,
+				    .file = UINT64_MAX,
+				    .block = UINT64_MAX,
+				    .count = UINT64_MAX };
+	struct sw *sw = sw_new(NULL);
+	struct sc *good = sc_new(sw, 0), *bad = sc_new(sw, 0);
+	const struct bound *at = sw->iop->reactors[0].bounds.at;
+	uint32_t i;
+
+	for (i = 0; i < 1000; i++)
+		sc_send(bad, DDIO_OP_WRONG, message,
+			(size_t)ddio_put_wrong(message, sizeof(message), &x), NULL, 0);
+	sw_run(sw, 10 * MS);
+	CU_ASSERT_TRUE(bad->closed);
+	CU_ASSERT_EQUAL(at[BOUND_WRONG_TOLD].hits, 1);
+	CU_ASSERT_EQUAL(at[BOUND_WRONG_WIRE].hits, 0);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "did not match their checksums"), 1);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "with block"), 0);
+	answered(good, DDIO_OP_PING);
+	sc_free(bad);
+	sc_free(good);
+	sw_free(sw);
+}
+
 static const struct ut_case cases[] = {
+	{ "one that complains", one_that_complains },
 	{ "at all reactors", at_all_reactors },
 	{ "a crowd that takes", a_crowd_that_takes },
 	{ 0 },

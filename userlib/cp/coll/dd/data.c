@@ -398,6 +398,21 @@ void dd_data_stop(struct ddio_op *op)
 	}
 }
 
+static const void *dd_receiving(struct lane *lane, struct ddio_msg_wrong *place)
+{
+	const struct dd_wire *wire = wire_find(lane);
+	const struct ddio_file_record *rec;
+
+	if (!wire || !wire->op)
+		return NULL;
+	rec = &wire->op->file->rec;
+	place->flags = DDIO_WRONG_PLACE;
+	place->disk = rec->disks[wire->block % rec->ndisks];
+	place->file = rec->ref.id;
+	place->block = wire->block / rec->ndisks;
+	return wire->op;
+}
+
 static void dd_data_lost(struct lane *lane, const struct error *error)
 {
 	struct dd_wire *wire = wire_find(lane);
@@ -416,6 +431,7 @@ static const struct lane_handler data_handlers[] = {
 const struct lane_user dd_data_lane_user = {
 	.handlers = data_handlers,
 	.drained = dd_drained,
+	.receiving = dd_receiving,
 	.lost = dd_data_lost,
 	.free = wire_free,
 };

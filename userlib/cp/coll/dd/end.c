@@ -153,11 +153,28 @@ static void lane_lost_fail(struct ddio_op *op, const struct error *why)
 	op_fail(op, &error);
 }
 
+/* What the operation gets whose data did not match: where they lie. */
+static void altered_error(const struct ddio_op *op, const struct lane *lane, struct error *error)
+{
+	const struct ddio_file_record *rec = &op->file->rec;
+	const struct ddio_msg_wrong *x = &lane->wrong;
+	uint32_t i = 0;
+
+	while (i + 1 < rec->ndisks && rec->disks[i] != x->disk)
+		i++;
+	error_status(error, DDIO_ST_IO,
+		     "block %llu, of disk %.60s, did not match its checksum when it came from node "
+		     "%s (%s)",
+		     (unsigned long long)(x->block * rec->ndisks + i),
+		     op->session->conf->disks[x->disk].name, LANE_NAMES(lane));
+}
+
 /* Fails one operation of the group that waits for the lane.  Returns false if there is none. */
 static bool op_lost(struct ddio_group *group, struct lane *lane, const struct error *error)
 {
 	struct ddio_list *ops = group_ops(group);
 	struct ddio_op *op, *tmp;
+	struct error altered;
 	struct dd *dd;
 	uint32_t i;
 
@@ -172,7 +189,9 @@ static bool op_lost(struct ddio_group *group, struct lane *lane, const struct er
 			continue;
 		dd->lanes[i].done = true;
 		dd_lane_unbusy(&dd->lanes[i]);
-		lane_lost_fail(op, error);
+		if (lane->altered == op)
+			altered_error(op, lane, &altered);
+		lane_lost_fail(op, lane->altered == op ? &altered : error);
 		return true;
 	}
 	return false;

@@ -2,6 +2,7 @@
 /* Handlers of JOB and JOBS: whose requests a connection brings, and what each job has asked for. */
 #include <errno.h>
 #include <stdlib.h>
+#include "env/lines.h"
 #include "iop/ops/look/look.h"
 
 /* @jobs: the sum of one reactor's */
@@ -29,6 +30,44 @@ int take_job(struct client *client, const struct ddio_msg *msg, const void *payl
 	client->job->st.connections--;
 	client->job = jobs_get(&client->reactor->jobs, x.name);
 	client->job->st.connections++;
+	return 0;
+}
+
+/* Names the place that a client has named, as far as that can be one of this reactor's. */
+static void place_text(const struct client *client, const struct ddio_msg_wrong *x, char *text,
+		       size_t len)
+{
+	const struct ddio_conf *conf = client->reactor->iop->conf;
+
+	*text = '\0';
+	if (x->flags & DDIO_WRONG_PLACE && reactor_disk(client->reactor, x->disk))
+		snprintf(text, len, ", the last one with block %llu of object %llu on disk %s",
+			 (unsigned long long)x->block, (unsigned long long)x->file,
+			 conf->disks[x->disk].name);
+}
+
+/*
+ * Something came to a client and did not match.  Nothing follows from its word but that it is counted, apart from what the node has found
+ * itself and once for a connection, and that it costs a line of those that connections may cause.
+ */
+int take_wrong(struct client *client, const struct ddio_msg *msg, const void *payload)
+{
+	struct ddio_msg_wrong x;
+	char place[160];
+	int err = ddio_get_wrong(payload, msg->length, &x);
+
+	if (!err && client->wrong)
+		err = -EPROTO;
+	if (err)
+		return err;
+	client->wrong = true;
+	client->reactor->bounds.at[BOUND_WRONG_TOLD].hits++;
+	place_text(client, &x, place, sizeof(place));
+	ddio_env_log_caused(
+		client->reactor->env, DDIO_LOG_WARN,
+		"%s (job %s) says that %llu messages from here did not match their checksums%s",
+		ddio_conn_peer(client->conn), client->job->st.name[0] ? client->job->st.name : "-",
+		(unsigned long long)x.count, place);
 	return 0;
 }
 

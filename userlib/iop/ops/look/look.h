@@ -15,6 +15,7 @@ int serve_jobs(struct server_request *req, const void *payload);
 int serve_show(struct server_request *req, const void *payload);
 extern const struct server_service trace_service;
 int take_job(struct client *client, const struct ddio_msg *msg, const void *payload);
+int take_wrong(struct client *client, const struct ddio_msg *msg, const void *payload);
 /* See ddio_iop_look(). */
 int ops_look(struct ddio_iop *iop, ddio_iop_look_fn fn, void *arg);
 
