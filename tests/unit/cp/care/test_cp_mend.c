@@ -306,6 +306,96 @@ static void test_beside(void)
 	run_world(&on_memory, beside);
 }
 
+/*
+ * Others write new bytes to blocks, and have them written back, while these are read, or written to their new places, on slow disks:
+ * nothing is lost, wherever a block lies in the end.
+ */
+enum { WEARS = 8 };
+
+static uint8_t last[BLOCKS];
+static bool mending;
+
+/* As scatter() does it, with the bytes that were written last. */
+static void wear(struct cp_proc *p, struct ddio_file *f)
+{
+	uint64_t i, at;
+
+	CP_OK(p, ddio_clone(f, "copy"));
+	for (i = 0; i < BLOCKS / 3; i++) {
+		at = i * 379 % BLOCKS;
+		write_blocks(f, at, 1, last[at]);
+	}
+	CP_OK(p, ddio_sync(f));
+	CP_OK(p, ddio_remove(p->session, "copy"));
+	CP_OK(p, ddio_sync(f));
+}
+
+/* Each of the two has every other block. */
+static void change(struct cp_proc *p, struct ddio_file *f)
+{
+	uint64_t n = 0, at;
+
+	while (!over) {
+		if (!mending) {
+			ddio_sim_sleep(p->env, CP_MS);
+			continue;
+		}
+		at = (n * 2 + p->rank - 1) % BLOCKS;
+		last[at] = (uint8_t)(2 + n++ % 200);
+		write_blocks(f, at, 1, last[at]);
+		CP_OK(p, ddio_sync(f));
+	}
+	CU_ASSERT(n > 20);
+}
+
+static void mend_often(struct cp_proc *p, struct ddio_file *f)
+{
+	struct mend_said t;
+	uint32_t i;
+
+	for (i = 0; i < WEARS; i++) {
+		wear(p, f);
+		mending = true;
+		mend(p, f, 1000000000, &t);
+		CU_ASSERT(t.st.moved > 0);
+		mending = false;
+		ddio_sim_sleep(p->env, CP_SEC);
+	}
+	over = true;
+}
+
+static void changed(struct cp_proc *p)
+{
+	struct ddio_file *f;
+	uint64_t at;
+
+	if (p->rank == MENDER) {
+		f = open_file(p, "f", DDIO_CREATE);
+		memset(last, 1, sizeof(last));
+		write_blocks(f, 0, BLOCKS, 1);
+		mend_often(p, f);
+		CP_OK(p, ddio_drop_cache(f));
+		for (at = 0; at < BLOCKS; at++)
+			CU_ASSERT_TRUE_FATAL(has_blocks(f, at, 1, last[at]));
+		free_bytes(p);
+	} else {
+		while (!mending)
+			ddio_sim_sleep(p->env, CP_MS);
+		f = open_file(p, "f", 0);
+		change(p, f);
+	}
+	ddio_close(f);
+}
+
+static void test_changed(void)
+{
+	struct cp_params params = on_memory;
+
+	over = mending = false;
+	params.options = "delay_us=2000";
+	run_world(&params, changed);
+}
+
 static void all_at_once(struct cp_proc *p, struct ddio_file *f, struct ddio_group *g, bool write,
 			uint64_t seed)
 {
@@ -363,6 +453,52 @@ static void together(struct cp_proc *p)
 static void test_together(void)
 {
 	run_world(&on_memory, together);
+}
+
+/* While the first one is being mended, the second waits, and says so. */
+static bool first_over, has_waited;
+
+static int tell_turn(void *arg, const struct ddio_mend_state *st)
+{
+	struct cp_proc *p = arg;
+
+	if (p->rank == MENDER)
+		return 0;
+	has_waited |= st->waiting > 0;
+	CU_ASSERT(first_over || !st->moved);
+	return 0;
+}
+
+static void in_turns(struct cp_proc *p)
+{
+	static const char *const names[] = { "a", "b" };
+	struct ddio_sim_link link;
+	struct ddio_file *f;
+
+	if (p->rank > 1)
+		return;
+	ddio_sim_sleep(p->env, p->rank * 50 * CP_SEC);
+	f = scattered(p, names[p->rank]);
+	/* The first one's client takes its time between two requests. */
+	ddio_sim_link_default(&link);
+	link.latency_ns = p->rank == MENDER ? 100 * CP_MS : link.latency_ns;
+	ddio_sim_set_link(p->env, &link);
+	ddio_sim_sleep(p->env, (200 + p->rank) * CP_SEC - ddio_env_now(p->env) % (200 * CP_SEC));
+	CP_OK(p, ddio_mend(f, 500000, 0, tell_turn, p));
+	if (p->rank == MENDER)
+		first_over = true;
+	CU_ASSERT_EQUAL(extents_of(p, f), DISKS);
+	ddio_close(f);
+}
+
+static void test_turns(void)
+{
+	struct cp_params params = on_memory;
+
+	first_over = has_waited = false;
+	params.disk_size = "32M";
+	run_world(&params, in_turns);
+	CU_ASSERT_TRUE(has_waited);
 }
 
 /* Files of one disk are mended one after the other, each to its end. */
@@ -627,12 +763,83 @@ static void test_worth(void)
 	run_world(&params, worth);
 }
 
+/*
+ * What it costs others: blocks of another file that a process reads at random, one after the other, alone and beside a mend
+ */
+enum { READER = 1, READS = 3000 };
+
+static uint64_t reads_time(struct cp_proc *p, struct ddio_file *f)
+{
+	const uint64_t begin = ddio_env_now(p->env);
+	uint8_t buf[BLOCK];
+	uint64_t n = 0, x = 7;
+
+	while (n < READS) {
+		x = x * 6364136223846793005ull + 1442695040888963407ull;
+		CU_ASSERT_EQUAL_FATAL(ddio_pread(f, buf, BLOCK, (x >> 33) % (20 * BLOCKS) * BLOCK),
+				      BLOCK);
+		n++;
+	}
+	return ddio_env_now(p->env) - begin;
+}
+
+static void cost(struct cp_proc *p)
+{
+	struct ddio_file *f;
+	struct mend_said t;
+	uint64_t alone, beside, i;
+
+	if (p->rank > READER)
+		return;
+	if (p->rank == MENDER) {
+		f = scattered(p, "f");
+		while (!mending)
+			ddio_sim_sleep(p->env, CP_MS);
+		mend(p, f, 0, &t);
+		CU_ASSERT(t.st.moved > 0);
+		over = true;
+		ddio_close(f);
+		return;
+	}
+	f = open_file(p, "g", DDIO_CREATE);
+	for (i = 0; i < 20; i++)
+		write_blocks(f, i * BLOCKS, BLOCKS, 1);
+	CP_OK(p, ddio_sync(f));
+	CP_OK(p, ddio_drop_cache(f));
+	ddio_sim_sleep(p->env, 100 * CP_SEC);
+	alone = reads_time(p, f);
+	/* The same blocks again. */
+	CP_OK(p, ddio_drop_cache(f));
+	mending = true;
+	beside = reads_time(p, f);
+	CU_ASSERT_FALSE(over);
+	if (getenv("DDIO_FIGURES"))
+		printf("# %d blocks read at random: %.2f s alone, %.2f s beside a mend\n", READS,
+		       (double)alone / 1e9, (double)beside / 1e9);
+	CU_ASSERT(beside < alone + alone / 10);
+	ddio_close(f);
+}
+
+static void test_cost(void)
+{
+	struct cp_params params = on_memory;
+
+	over = mending = false;
+	params.engine = "hp97560";
+	params.disk_size = "256M";
+	params.lasts = false;
+	run_world(&params, cost);
+}
+
 static const struct ut_case cases[] = {
+	{ "what it costs others", test_cost },
 	{ "alone", test_alone },
 	{ "ended, and a rate", test_ended },
 	{ "after a slow one", test_slow },
 	{ "beside others", test_beside },
+	{ "beside others that change it", test_changed },
 	{ "beside collectives", test_together },
+	{ "in turns", test_turns },
 	{ "two files", test_two },
 	{ "one who dies", test_dies },
 	{ "wrong blocks", test_wrong },
