@@ -118,6 +118,7 @@ ROW(DISK_SPACE, obj, ddio_msg_obj, .disk = 0)
 ROW(DISKS_KNOWN, disk_ids, ddio_msg_disk_ids, .flags = 0)
 ROW(OWED, tags, ddio_msg_tags, .n = 2, .tags = (uint64_t[]){ 1, 2 })
 ROW(JOB, job, ddio_msg_job, .name = "hers")
+ROW(WRONG, wrong, ddio_msg_wrong, .flags = DDIO_WRONG_PLACE, .file = u->own, .count = UINT64_MAX)
 ROW(USER, user, ddio_msg_user, .kind = DDIO_USER_MUNGE, .len = 9, .cred = "1000 1000")
 ROW(GRANT, grant, ddio_msg_grant, .file = u->own, .rights = DDIO_GRANT_RIGHTS, .uid = MALLORY,
     .until_ns = UINT64_MAX)
@@ -220,6 +221,7 @@ static const struct any_row rows[] = {
 	ANY(DISKS_KNOWN),
 	ANY(OWED, .answered = true, .unknown = true),
 	ANY(JOB),
+	ANY(WRONG),
 	ANY(USER),
 	ANY(GRANT),
 	ANY(RENEW),
