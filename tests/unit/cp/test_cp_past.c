@@ -130,6 +130,34 @@ static bool cheap(struct wanted_cost c)
 	return c.gathered <= REPEATED && c.asked <= REPEATED;
 }
 
+/*
+ * What is used by default.  A small write is told anew each time, with its data and two bytes a member of where they belong; these are
+ * not of the description, and rank 0, to which all come, knows how many there are.  In a read none go up.
+ */
+static struct wanted_cost by_default(struct past_test *t, bool write)
+{
+	uint64_t gathered = t->g->gathered, asked = asked_most(t->p), bad = 0;
+	uint8_t buf[PIECES * PIECE] = { 0 };
+	struct ddio_report report = { .struct_size = sizeof(report) };
+	struct ddio_transfer tr = {
+		.struct_size = sizeof(tr), .part = &t->w.part, .buf = buf, .report = &report
+	};
+	uint32_t i, procs = t->p->w->p.procs;
+
+	want_tile(&t->w, t->p, 0);
+	for (i = 0; write && i < TILE * PIECE; i++)
+		buf[i] = cp_byte(1, t->w.at[i / PIECE] + i % PIECE);
+	CP_OK(t->p, write ? ddio_write_all(t->f, t->g, &tr) : ddio_read_all(t->f, t->g, &tr));
+	for (i = 0; i < TILE * PIECE; i++)
+		bad += buf[i] != cp_byte(1, t->w.at[i / PIECE] + i % PIECE);
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_EQUAL(report.method, procs > 1024 ? DDIO_METHOD_DDS : DDIO_METHOD_SMALL);
+	gathered = t->g->gathered - gathered;
+	if (write && !t->p->rank && report.method == DDIO_METHOD_SMALL)
+		gathered -= (procs - 1) * (uint64_t)(TILE * PIECE + 2);
+	return (struct wanted_cost){ gathered, asked_most(t->p) - asked };
+}
+
 /* Forms the group, and makes the file. */
 static void past_begin(struct past_test *t, struct cp_proc *p)
 {
@@ -323,6 +351,28 @@ static void lost(struct cp_proc *p)
 	past_end(&t);
 }
 
+static void default_one(struct cp_proc *p)
+{
+	bool few = p->w->p.procs == 4, many = p->w->p.procs > 1024;
+	struct wanted_cost write, read;
+	struct past_test t;
+	uint32_t i;
+
+	past_begin(&t, p);
+	for (i = 0; i < 3; i++) {
+		read = by_default(&t, false);
+		CU_ASSERT(i ? cheap(read) : read.gathered <= FIRST && read.asked <= FIRST);
+		write = by_default(&t, true);
+		CU_ASSERT((p->rank && !many) || (write.gathered <= FIRST && write.asked <= FIRST));
+		CU_ASSERT(!i || !(few || many) || (p->rank && few) || cheap(write));
+		if (!p->rank && i == 2)
+			printf("# %u members, by default, again: read %llu, write %llu\n",
+			       p->w->p.procs, (unsigned long long)read.gathered,
+			       (unsigned long long)write.gathered);
+	}
+	past_end(&t);
+}
+
 static void run(void (*body)(struct cp_proc *p), uint32_t procs)
 {
 	static struct cp_world w;
@@ -342,6 +392,14 @@ static void test_again(void)
 static void test_many(void)
 {
 	run(regular, ut_rounds(4096) < 4096 ? 512 : 4096);
+}
+
+static void test_default(void)
+{
+	run(default_one, 4);
+	run(default_one, 64);
+	run(default_one, 1024);
+	run(default_one, ut_rounds(4096) < 4096 ? 2048 : 4096);
 }
 
 static void test_among_old(void)
@@ -369,6 +427,7 @@ int main(void)
 	static const struct ut_case cases[] = {
 		{ "again", test_again },
 		{ "many", test_many },
+		{ "what is used by default", test_default },
 		{ "among old ones", test_among_old },
 		{ "between failures", test_between_failures },
 		{ "a parent forgets", test_parent_forgets },

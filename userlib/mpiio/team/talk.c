@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "mpiio/team/launcher.h"
 #include "mpiio/team/siblings.h"
 #include "mpiio/team/team.h"
 
@@ -91,7 +92,7 @@ static void talk_pause(unsigned int looks)
 /* Before there is a group: a process of the job that is there no more cannot come. */
 static int talk_misses(const struct mpiio_team *t)
 {
-	return t->whole && siblings_miss() ? -ECONNABORTED : 0;
+	return (t->whole && siblings_miss()) || launcher_misses() ? -ECONNABORTED : 0;
 }
 
 /* Whether a process has died, and since when the others have known; or when they take it for dead. */
@@ -120,6 +121,20 @@ static void talk_heed(const struct mpiio_team *t, uint64_t *heeded)
 		ddio_group_abort(t->group, "its program is in another call of MPI-IO");
 }
 
+/* The MPI has lost the way to one of them, of which the group hears, too. */
+static int talk_failed(struct mpiio_team *t)
+{
+	uint64_t until = now_ns() + TALK_GRACE_NS;
+	int err = 0;
+
+	t->deaf = true;
+	while (t->group && !err && now_ns() < until) {
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		err = ddio_group_check(t->group);
+	}
+	return err ? err : -EIO;
+}
+
 /* @until: when who has not answered is taken for dead, or 0: only the group tells. */
 static int talk_wait(struct mpiio_team *t, uint64_t until)
 {
@@ -129,7 +144,7 @@ static int talk_wait(struct mpiio_team *t, uint64_t until)
 
 	for (looks = 0; !done; looks++) {
 		if (talk_test(&t->talk->request, &done, MPI_STATUS_IGNORE))
-			return -EIO;
+			return talk_failed(t);
 		talk_pause(looks);
 		if (done || looks % 64)
 			continue;
@@ -214,7 +229,10 @@ int team_come(struct mpiio_team *visit, int64_t *numbers, int n)
 	if (ret || visit->size == 1)
 		return ret;
 	ret = max_begin(visit, 0, numbers, n);
-	return max_end(visit, numbers, n, ret ? ret : talk_wait(visit, 0));
+	launcher_begin(visit->comm);
+	ret = max_end(visit, numbers, n, ret ? ret : talk_wait(visit, 0));
+	launcher_end();
+	return ret;
 }
 
 int team_dup(struct mpiio_team *of, MPI_Comm *comm)

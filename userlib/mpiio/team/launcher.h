@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the launcher knows of processes that have died, on whichever machine. */
+#ifndef MPIIO_TEAM_LAUNCHER_H
+#define MPIIO_TEAM_LAUNCHER_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* Around a wait for processes of @comm; between the two launcher_misses() says whether one of them has died. */
+void launcher_begin(MPI_Comm comm);
+bool launcher_misses(void);
+void launcher_end(void);
+
+#endif
