@@ -28,6 +28,14 @@ steps() {
 		open && /^$/ { close_step() }
 		END { close_step() }' "$page"
 }
+# outside: lines of the page's blocks that are no part of a step, and commands in its text
+outside() {
+	awk '
+		/^    (io[0-9]|cp|node|each)# / { open = 1; next }
+		/^    / { if (!open) print substr($0, 5); next }
+		/^$/ { open = 0; next }
+		{ for (n = split($0, part, "``"); n > 1; n--) if (n % 2 == 0 && part[n] ~ /^[a-z]+ [^=]/) print part[n] }' "$page"
+}
 # as_said EXPECTED SAID: each line of the first file is one of the second's, in that order; "..." is anything
 as_said() {
 	awk '
@@ -71,6 +79,17 @@ try() {
 	tail -n 15 "$dir/said"
 	return 1
 }
+
+# These three this test runs itself; packages have tests of their own, as have logs under systemd (vm/packages, vm/systemd).
+cat >"$dir/known" <<K
+tests/machines.sh start /tmp/machines io0 io1 io2 cp
+tests/machines.sh run /tmp/machines io0             # a shell on one of them
+tests/machines.sh stop /tmp/machines                # at the end
+make debs
+journalctl -u ddiod@io0
+ddio status
+K
+check "no command of the page is outside its steps" diff "$dir/known" <(outside)
 
 PATH=$PATH:/usr/sbin
 for p in mpicc mpiexec curl munged; do
