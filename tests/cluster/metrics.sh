@@ -122,16 +122,22 @@ if prometheus; then
 	printf 'global: { scrape_interval: 200ms }\nrule_files: ["%s"]\nscrape_configs:\n- job_name: ddio\n  static_configs: [{ targets: ["127.0.0.1:%s"] }]\n' \
 		"$top/$alerts" $port >"$dir/p.yml"
 	check "promtool: the rules" "$bin/promtool" check rules $alerts
+	check "... and each alert when it is due" "$bin/promtool" test rules tests/data/monitoring/alerts.yml
+	check "... of which none is left out" diff <(sed -n 's/.*- alert: //p' $alerts | sort) \
+		<(sed -n 's/.*alertname: \([A-Za-z]*\).*/\1/p' tests/data/monitoring/alerts.yml | sort -u)
 	"$bin/prometheus" --config.file="$dir/p.yml" --storage.tsdb.path="$dir/tsdb" --web.listen-address=127.0.0.1:$at \
 		>"$dir/p.log" 2>&1 &
 	p=$!
 	check "Prometheus has read the node" scraped
 	check "... and no alert cannot be computed" eval '! asked "http://127.0.0.1:$at/api/v1/rules" | grep -q "\"health\":\"err\""'
 	check "... and it computes each panel of the dashboard" $scrape panels $at $dashboard
+	DDIO_JOB=watched "$ddio" status >"$dir/out"
+	named() { asked "http://127.0.0.1:$at/api/v1/query?query=ddio_job_requests_total" | grep -q '"exported_job":"watched"'; }
+	check "... with jobs by their names, beside Prometheus's own" soon named
 	kill $p
 	wait $p
 else
-	skipped=$((skipped + 4))
+	skipped=$((skipped + 7))
 	echo "skipped: Prometheus cannot be fetched here"
 fi
 # The connection above is still open.

@@ -68,6 +68,10 @@ def computed(port, expr):
         return False
 
 
+# Names of units as Grafana has them, as far as they are used.
+UNITS = ("short", "bytes", "Bps", "reqps", "percentunit")
+
+
 def whole(board):
     """What Grafana's import wants, and what would not be seen: panels one upon the other, variables that nobody defines."""
     panels = board["panels"]
@@ -77,6 +81,11 @@ def whole(board):
     used = set(re.findall(r"\$\{?(\w+)", json.dumps(panels))) - {"__rate_interval", "__interval", "__range"}
     checks = {
         "title, uid, version of the schema": board["title"] and board["uid"] and board["schemaVersion"] >= 30,
+        "what the schema demands": {"annotations", "templating", "time"} <= board.keys(),
+        "units": all(p["fieldConfig"]["defaults"]["unit"] in UNITS for p in panels),
+        # Grafana asks no more often than Prometheus, whose default is a minute: a rate over less than two samples is none.
+        "times of rates": all(
+            r in ("$__rate_interval", "5m", "10m") for p in panels for t in p["targets"] for r in re.findall(r"\[([^\]]+)\]", t["expr"])),
         "numbers of panels": len({p["id"] for p in panels}) == len(panels),
         "places of panels": len(set(cells)) == len(cells) and all(0 <= x < 24 for x, _ in cells),
         "titles and kinds": all(p["title"] and p["type"] in ("stat", "timeseries") for p in panels),
