@@ -35,6 +35,7 @@
 	DDIO_OPT("satf", 0, OPT_FLAG, BENCH_AT(satf), NULL, "with DDs, shortest access time first"), \
 	DDIO_OPT("no-batch", 0, OPT_FLAG, BENCH_AT(no_batch), NULL, "charge a Memput or Memget for each piece, one block at a time"), \
 	DDIO_OPT("atomic", 0, OPT_FLAG, BENCH_AT(atomic), NULL, "write with DD and DDs as a whole or not at all"), \
+	DDIO_OPT("sync", 0, OPT_FLAG, BENCH_AT(sync), NULL, "a write ends when it is durable"), \
 	DDIO_OPT("no-scatter", 0, OPT_FLAG, BENCH_AT(no_scatter), NULL, "the kernel module moves no data by itself"), \
 	DDIO_OPT("no-share", 0, OPT_FLAG, BENCH_AT(no_share), NULL, "share no buffers within one machine: send all data in messages"), \
 	DDIO_OPT("seed", 0, OPT_U64, BENCH_AT(seed), "N", "seed of layouts and contents (1)"), \

@@ -355,6 +355,8 @@ int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec 
 		s->xfer_flags |= DDIO_XFER_NO_BATCH;
 	if (v->atomic)
 		s->xfer_flags |= DDIO_XFER_ATOMIC;
+	if (v->sync)
+		s->xfer_flags |= DDIO_XFER_SYNC;
 	if (v->no_scatter)
 		s->xfer_flags |= DDIO_XFER_NO_SCATTER;
 	if (v->no_share)
