@@ -65,6 +65,13 @@ check "idle disks are left out" [ "$("$ddio" top --delay 100ms --count 2 | sed '
 fails "a delay of nothing" "delay" "$ddio" top --delay 0s
 check "q ends it" [ "$($python tests/helpers/keys.py q "$ddio" top)" = "exit 0, terminal as before" ]
 check "an interrupt ends it" [ "$($python tests/helpers/keys.py SIGINT "$ddio" top)" = "signal 2, terminal as before" ]
+for size in "--cols 20" "--cols 1 --rows 2" "--rows 30 --cols 100 --resize 5x20" "--rows 5 --cols 20 --resize 40x200"; do
+	for what in --all --jobs; do
+		# shellcheck disable=SC2086
+		check "nothing goes beyond a terminal, with $size: $what" [ "$($python tests/helpers/keys.py $size q "$ddio" top $what --delay 300ms)" = \
+			"exit 0, terminal as before" ]
+	done
+done
 check "a terminal of three lines" [ "$($python tests/helpers/keys.py --rows 3 q "$ddio" top --all)" = "exit 0, terminal as before" ]
 
 kill "$(cat "$dir/c/io1.pid")"

@@ -14,6 +14,29 @@ def fail(what):
     sys.exit(f"trace.py: {what}")
 
 
+def well_formed(events):
+    """What Perfetto's importer of this format asks of events, which leaves out, and counts as errors, those that are otherwise."""
+    named = {(e["pid"], e.get("tid")) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    processes = {e["pid"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+    for e in events:
+        if e["ph"] not in set("MXbeniC"):
+            fail(f"an unknown phase: {e}")
+        if not isinstance(e["pid"], int) or not isinstance(e.get("tid", 0), int) or not e["name"]:
+            fail(f"no process, thread or name: {e}")
+        if e["ph"] == "M":
+            continue
+        if not isinstance(e["ts"], (int, float)) or e["ts"] < 0 or e["pid"] not in processes:
+            fail(f"no time, or a process without a name: {e}")
+        if e["ph"] == "X" and (e["dur"] < 0 or (e["pid"], e["tid"]) not in named):
+            fail(f"no duration, or a thread without a name: {e}")
+        if e["ph"] in "ben" and not (e["id"] and e["cat"]):
+            fail(f"an asynchronous event that belongs nowhere: {e}")
+        if e["ph"] == "i" and e.get("s", "t") not in ("g", "p", "t"):
+            fail(f"an instant of no scope: {e}")
+        if e["ph"] == "C" and not all(isinstance(v, (int, float)) for v in e["args"].values()):
+            fail(f"a counter that counts nothing: {e}")
+
+
 def main(path):
     with open(path, encoding="utf-8") as f:
         trace = json.load(f)
@@ -23,6 +46,7 @@ def main(path):
         fail("events were lost")
     ended = [e for e in events if e["ph"] in "en" and e.get("cat", "").startswith("disk ")]
     begun = [e for e in events if e["ph"] == "b"]
+    well_formed(events)
     open_ones = collections.Counter()
     last, until = 0.0, {}
     for e in events:

@@ -57,7 +57,7 @@ void screen_begin(struct screen *screen, bool first)
 	struct winsize size = { 0 };
 
 	screen->tty = isatty(STDOUT_FILENO);
-	screen->left = UINT32_MAX;
+	screen->left = screen->width = UINT32_MAX;
 	if (!screen->tty) {
 		if (!first)
 			putchar('\n');
@@ -65,7 +65,19 @@ void screen_begin(struct screen *screen, bool first)
 	}
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row > 1)
 		screen->left = size.ws_row - 1U;
+	if (size.ws_col)
+		screen->width = size.ws_col;
 	fputs(first ? "\033[2J\033[H" : "\033[H", stdout);
+}
+
+/* How many bytes of a line fit, whose characters may have several. */
+static int fitting(const char *line, uint32_t width)
+{
+	size_t n = 0;
+
+	while (line[n] && (width || (line[n] & 0xc0) == 0x80))
+		width -= (line[n++] & 0xc0) != 0x80;
+	return (int)n;
 }
 
 bool screen_line(struct screen *screen, const char *line)
@@ -74,7 +86,8 @@ bool screen_line(struct screen *screen, const char *line)
 		return false;
 	if (screen->left != UINT32_MAX)
 		screen->left--;
-	printf("%s%s\n", line, screen->tty ? "\033[K" : "");
+	/* Erased first: at the end of a line that is as long as the terminal is wide its last character would go. */
+	printf("%s%.*s\n", screen->tty ? "\033[K" : "", fitting(line, screen->width), line);
 	return true;
 }
 

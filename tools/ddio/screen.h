@@ -9,11 +9,11 @@
 /**
  * struct screen - where lines go
  * @tty: a terminal, which is written over
- * @left: lines that there is room for; UINT32_MAX: any number
+ * @left: lines that there is room for, of @width characters; UINT32_MAX: any number
  */
 struct screen {
 	bool tty;
-	uint32_t left;
+	uint32_t left, width;
 };
 
 /* From now on keys come without Enter, and are not shown, until the program ends, whichever way. */
@@ -21,7 +21,7 @@ void screen_keys(void);
 /* Waits for the next look.  Return: false if the user has had enough and pressed q. */
 bool screen_wait(double seconds);
 void screen_begin(struct screen *screen, bool first);
-/* Return: false if there is no room for a line. */
+/* A line is cut where the terminal ends.  Return: false if there is no room for one. */
 bool screen_line(struct screen *screen, const char *line);
 /* Return: 0, or -errno of the output. */
 int screen_end(const struct screen *screen);
