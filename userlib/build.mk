@@ -5,7 +5,7 @@
 # Every source below these folders.
 sources = $(sort $(shell find $1 -name '*.c'))
 
-CORE_DIRS := userlib/base userlib/conf userlib/map userlib/query userlib/proto userlib/conn userlib/env userlib/munge
+CORE_DIRS := userlib/base userlib/conf userlib/map userlib/query userlib/proto userlib/conn userlib/mux userlib/env userlib/munge
 CORE_SRC := $(call sources,$(CORE_DIRS) kmod/shared)
 CP_SRC := $(call sources,userlib/cp)
 IOP_SRC := $(call sources,userlib/iop)

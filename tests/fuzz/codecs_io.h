@@ -455,6 +455,30 @@ static inline void gen_show(struct rnd *r, struct ddio_msg_show *x)
 	rnd_str(r, x->name, sizeof(x->name), 1);
 }
 
+static inline void gen_mux_open(struct rnd *r, struct ddio_msg_mux_open *x)
+{
+	x->id = 1 + (uint32_t)rnd_below(r, UINT32_MAX);
+	x->node = (uint32_t)rnd_u64(r);
+	x->reactor = (uint32_t)rnd_u64(r);
+}
+
+static inline void gen_mux_data(struct rnd *r, struct ddio_msg_mux_data *x)
+{
+	x->id = 1 + (uint32_t)rnd_below(r, UINT32_MAX);
+}
+
+static inline void gen_mux_window(struct rnd *r, struct ddio_msg_mux_window *x)
+{
+	x->id = 1 + (uint32_t)rnd_below(r, UINT32_MAX);
+	x->bytes = 1 + (uint32_t)rnd_below(r, DDIO_MUX_WINDOW);
+}
+
+static inline void gen_mux_end(struct rnd *r, struct ddio_msg_mux_end *x)
+{
+	x->id = 1 + (uint32_t)rnd_below(r, UINT32_MAX);
+	x->status = (uint32_t)rnd_below(r, DDIO_ST_MAX);
+}
+
 static inline void gen_coll_slots(struct rnd *r, struct ddio_msg_coll_slots *x)
 {
 	uint32_t i;
@@ -800,6 +824,10 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(share, ddio_msg_share, N)                                     \
 	X(share_taken, ddio_msg_share_taken, N)                         \
 	X(show, ddio_msg_show, N)                                       \
+	X(mux_open, ddio_msg_mux_open, N)                               \
+	X(mux_data, ddio_msg_mux_data, N)                               \
+	X(mux_window, ddio_msg_mux_window, N)                           \
+	X(mux_end, ddio_msg_mux_end, N)                                 \
 	X(coll_slots, ddio_msg_coll_slots, P(at))                       \
 	X(coll_copied, ddio_msg_coll_copied, P(copied))                 \
 	X(status, ddio_msg_status, F(ddio_status_free))                 \

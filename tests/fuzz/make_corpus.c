@@ -108,6 +108,31 @@ static int server_seeds(struct rnd *r, const char *dir)
 	return err;
 }
 
+/* The option byte, then messages of a mux about a few streams, after an opening exchange that the fuzzer makes. */
+static int mux_seeds(struct rnd *r, const char *dir)
+{
+	size_t len, j, first = 0;
+	int i, err = 0;
+
+	while (carried[first].opcode != DDIO_OP_MUX_OPEN)
+		first++;
+	for (i = 0; i < 64; i++) {
+		buf[0] = (uint8_t)i;
+		len = 1;
+		for (j = 0; j < 12; j++) {
+			size_t at = len;
+
+			len += make_message(r, buf + len,
+					    &carried[first + (j ? rnd_below(r, 4) : 0)], false);
+			/* Few numbers, so that most are known. */
+			memset(buf + at + DDIO_WIRE_HEADER_LEN, 0, 4);
+			buf[at + DDIO_WIRE_HEADER_LEN] = (uint8_t)(1 + rnd_below(r, 2));
+		}
+		err |= write_seed(dir, "streams", i, len);
+	}
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct rnd r = { 20260101 };
@@ -120,6 +145,8 @@ int main(int argc, char **argv)
 		return proto_seeds(&r, argv[2]) ? 1 : 0;
 	if (!strcmp(argv[1], "fuzz_conn"))
 		return conn_seeds(&r, argv[2]) ? 1 : 0;
+	if (!strcmp(argv[1], "fuzz_mux"))
+		return mux_seeds(&r, argv[2]) ? 1 : 0;
 	if (!strcmp(argv[1], "fuzz_server"))
 		return server_seeds(&r, argv[2]) ? 1 : 0;
 	return 0;

@@ -12,7 +12,9 @@
 #include <string.h>
 #include "env/env_ops.h"
 
+#ifndef MEM_TIMERS
 #define MEM_TIMERS 8
+#endif
 
 /**
  * struct mem_env - the world

@@ -23,7 +23,7 @@ defined() {
 	find "$@" -name '*.o' -exec nm --defined-only "$option" {} + 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u
 }
 inner=(build/userlib/iop build/userlib/sim build/tools/lab)
-user=(build/userlib/base build/userlib/conf build/userlib/map build/userlib/proto build/userlib/conn
+user=(build/userlib/base build/userlib/conf build/userlib/map build/userlib/proto build/userlib/conn build/userlib/mux
 	build/userlib/env build/userlib/cp build/kmod/shared build/tools/common build/tools/ddio build/fuse)
 defined -g "${inner[@]}" >"$tmp/inner"
 defined -a "${user[@]}" >"$tmp/user"

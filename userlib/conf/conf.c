@@ -137,6 +137,7 @@ static void move_cluster(struct conf_section *section, struct ddio_conf *conf)
 	conf->wire_checksums = from->wire_checksums;
 	conf->share = from->share;
 	conf->channels = from->channels;
+	conf->broker = from->broker;
 	conf->kernel_tls = from->kernel_tls;
 	conf->users = from->users;
 	conf->servers_key = from->servers_key;
@@ -339,4 +340,16 @@ int ddio_conf_find_node(const struct ddio_conf *conf, const char *name)
 		if (!strcmp(conf->nodes[i].name, name))
 			return (int)i;
 	return -ENOENT;
+}
+
+int ddio_conf_set_broker(struct ddio_conf *conf, const char *word)
+{
+	unsigned int i;
+
+	for (i = 0; conf_brokers[i]; i++)
+		if (!strcmp(word, conf_brokers[i])) {
+			conf->broker = i;
+			return 0;
+		}
+	return -EINVAL;
 }

@@ -61,6 +61,8 @@ enum ddio_conf_sums {
 	DDIO_CONF_SUMS_ALWAYS,
 };
 
+enum ddio_conf_broker { DDIO_CONF_BROKER_NEVER, CONF_BROKER_AUTO, DDIO_CONF_BROKER_ALWAYS };
+
 enum conf_users { CONF_USERS_NONE, CONF_USERS_MUNGE };
 
 struct ddio_conf {
@@ -72,6 +74,7 @@ struct ddio_conf {
 	uint32_t mount_block; /* that of files that are made through a mount: at most 32768 */
 	bool share;	      /* buffers are shared on one machine; default true */
 	bool channels;	      /* messages on one machine go through memory; default true */
+	unsigned int broker;  /* enum ddio_conf_broker; default auto */
 	uint64_t timeout_ns;  /* bound on any lack of progress, default 30 s */
 	bool checksums;	      /* blocks on the disks have them, default yes */
 	uint64_t scrub_ns; /* between two scrubs of a disk, default 7 days; 0: none begins by itself */
@@ -101,6 +104,8 @@ int ddio_conf_load(const char *path, struct ddio_conf **conf, char *err, size_t 
 /* Reads a configuration from memory; messages call it @name. */
 int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_conf **conf,
 		    char *err, size_t err_len);
+/* Changes what the configuration says of brokers: 0, or -EINVAL if that is none of its words. */
+int ddio_conf_set_broker(struct ddio_conf *conf, const char *word);
 /**
  * ddio_conf_check_files - check what only that machine knows
  * @node: a node of this machine

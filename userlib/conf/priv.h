@@ -54,6 +54,7 @@ struct conf_parser {
 };
 
 /* table.c: options end with a NULL name. */
+extern const char *const conf_brokers[];
 extern const struct ddio_opt *const conf_options[CONF_KINDS];
 extern const char *const conf_kind_names[CONF_KINDS];
 /* Where @name was given (the section's line if it was not). */

@@ -177,6 +177,7 @@ static void section_defaults(struct conf_section *section)
 		section->cluster.conf.grant_ns = 600 * 1000000000ull;
 		section->cluster.conf.share = true;
 		section->cluster.conf.channels = true;
+		section->cluster.conf.broker = CONF_BROKER_AUTO;
 	} else if (section->kind == CONF_NODE) {
 		section->node.cache = 64u << 20;
 		section->node.cscan = true;

@@ -28,6 +28,11 @@ static const char *const wire_sums[] = {
 	[DDIO_CONF_SUMS_NO] = "no", [DDIO_CONF_SUMS_YES] = "yes", [DDIO_CONF_SUMS_ALWAYS] = "always", NULL
 };
 
+const char *const conf_brokers[] = { [DDIO_CONF_BROKER_NEVER] = "never",
+				     [CONF_BROKER_AUTO] = "auto",
+				     [DDIO_CONF_BROKER_ALWAYS] = "always",
+				     NULL };
+
 static const struct ddio_opt cluster_options[] = {
 	{ .name = "name",
 	  .type = OPT_STRING,
@@ -143,6 +148,13 @@ static const struct ddio_opt cluster_options[] = {
 	  .fallback = "yes",
 	  .help = "no: messages between processes of one machine go through sockets; yes: through memory, "
 		  "but for those by TLS, and with wire_checksums = always" },
+	{ .name = "broker",
+	  .type = OPT_WORD,
+	  .offset = AT(cluster.conf.broker),
+	  .words = conf_brokers,
+	  .fallback = "auto",
+	  .help = "auto: processes of a large group that are on one machine share one connection to each node; "
+		  "always: those of any group do; never: each has its own" },
 	{ .name = NULL },
 };
 

@@ -210,15 +210,33 @@ static int conn_fill_hello(struct ddio_conn *c, const struct ddio_msg_hello *hel
 	return conn_opening_keep_hello(o, raw, ddio_put_hello(raw, sizeof(raw), &full));
 }
 
-int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_msg_hello *hello,
-		      const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
-		      struct ddio_conn **conn)
+/* Makes the stream of a connector, or takes the one that it has. */
+static int conn_dial(struct ddio_conn *c, const char *addr, const struct ddio_conn_opts *opts,
+		     struct ddio_stream *stream)
 {
-	struct ddio_conn *c = conn_new(env, addr, opts, ops, ctx);
+	struct ddio_tls *tls = opts ? opts->tls : NULL;
 	int err;
 
+	if (!stream)
+		return tls ? ddio_tls_connect(tls, c->env, addr, &stream_ops, c, &c->stream)
+			   : ddio_stream_connect(c->env, addr, &stream_ops, c, &c->stream);
+	err = tls ? ddio_tls_begin(tls, stream, &stream) : 0;
+	if (err)
+		return err;
+	c->stream = stream;
+	ddio_stream_set_ops(stream, &stream_ops, c);
+	return 0;
+}
+
+int ddio_conn_connect_by(struct ddio_env *env, struct ddio_stream *stream, const char *addr,
+			 const struct ddio_msg_hello *hello, const struct ddio_conn_opts *opts,
+			 const struct ddio_conn_ops *ops, void *ctx, struct ddio_conn **conn)
+{
+	struct ddio_conn *c = conn_new(env, addr, opts, ops, ctx);
+	int err = -ENOMEM;
+
 	if (!c)
-		return -ENOMEM;
+		goto close_stream;
 	c->state = CONN_CONNECTING;
 	c->memory = MEMORY_LATER;
 	err = conn_fill_hello(c, hello);
@@ -226,10 +244,8 @@ int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_
 		err = conn_start_timer(c, c->opening->bound_ns);
 	if (err)
 		goto free_conn;
-	if (opts && opts->tls)
-		err = ddio_tls_connect(opts->tls, env, addr, &stream_ops, c, &c->stream);
-	else
-		err = ddio_stream_connect(env, addr, &stream_ops, c, &c->stream);
+	err = conn_dial(c, addr, opts, stream);
+	stream = NULL;
 	if (err)
 		goto stop_timer;
 	c->out.blocked = true;
@@ -241,7 +257,17 @@ stop_timer:
 	conn_stop_timer(c);
 free_conn:
 	conn_free(c);
+close_stream:
+	if (stream)
+		ddio_stream_close(stream);
 	return err;
+}
+
+int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_msg_hello *hello,
+		      const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
+		      struct ddio_conn **conn)
+{
+	return ddio_conn_connect_by(env, NULL, addr, hello, opts, ops, ctx, conn);
 }
 
 int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,

@@ -140,6 +140,10 @@ enum conn_way { CONN_TCP, CONN_TLS, CONN_MEMORY };
 int ddio_conn_connect(struct ddio_env *env, const char *addr, const struct ddio_msg_hello *hello,
 		      const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,
 		      struct ddio_conn **conn);
+/* The same over a stream that is there, and is taken over even if this fails; NULL: one is made. */
+int ddio_conn_connect_by(struct ddio_env *env, struct ddio_stream *stream, const char *addr,
+			 const struct ddio_msg_hello *hello, const struct ddio_conn_opts *opts,
+			 const struct ddio_conn_ops *ops, void *ctx, struct ddio_conn **conn);
 /* Takes over @stream, even if it fails. */
 int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
 		     const struct ddio_conn_opts *opts, const struct ddio_conn_ops *ops, void *ctx,

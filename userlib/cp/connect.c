@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cp/broker/broker.h"
 #include "cp/cp.h"
 #include "cp/file/file.h"
 #include "cp/group/group.h"
@@ -153,6 +154,12 @@ int ddio_connect(const struct ddio_connect_opts *opts, struct ddio_session **ses
 		connect_fail(err, why);
 		goto free_conf;
 	}
+	if (getenv("DDIO_BROKER"))
+		err = ddio_conf_set_broker(conf, getenv("DDIO_BROKER"));
+	if (err) {
+		connect_fail(err, "DDIO_BROKER: not one of never, auto, always");
+		goto free_conf;
+	}
 	if (opts && opts->timeout_ms)
 		conf->timeout_ns = (uint64_t)opts->timeout_ms * 1000000;
 	err = connect_env(conf, &key, session);
@@ -171,7 +178,7 @@ free_conf:
 struct disconnect_call {
 	struct session_call call;
 	struct ddio_timer timer;
-	uint64_t until;
+	uint64_t begun;
 };
 
 static void disconnect_end(void *arg)
@@ -184,14 +191,16 @@ static void disconnect_end(void *arg)
 
 /*
  * Waits a little for the output queues: other members may need what is in them; and for the name server, which gives
- * the session's locks to others.
+ * the session's locks to others.  A broker waits, as long as a node may be silent, for those that are served through it.
  */
 static void disconnect_try(void *arg)
 {
 	struct disconnect_call *dc = arg;
 	struct ddio_session *s = dc->call.session;
+	uint64_t passed = ddio_env_now(s->env) - dc->begun;
 
-	if ((hold_leave(s) || groups_queued(s)) && ddio_env_now(s->env) < dc->until) {
+	if (((hold_leave(s) || groups_queued(s)) && passed < GROUP_LINGER_NS) ||
+	    (broker_leave(s) && passed < s->timeout_ns)) {
 		ddio_timer_arm(s->env, &dc->timer, ddio_env_now(s->env) + GROUP_LINGER_STEP_NS);
 		return;
 	}
@@ -206,7 +215,7 @@ static void disconnect_run(struct session_call *call)
 {
 	struct disconnect_call *dc = ddio_container_of(call, struct disconnect_call, call);
 
-	dc->until = ddio_env_now(call->session->env) + GROUP_LINGER_NS;
+	dc->begun = ddio_env_now(call->session->env);
 	dc->timer.fn = disconnect_try;
 	dc->timer.arg = dc;
 	disconnect_try(dc);
@@ -214,7 +223,7 @@ static void disconnect_run(struct session_call *call)
 
 void ddio_disconnect(struct ddio_session *session)
 {
-	struct disconnect_call dc = { .until = 0 };
+	struct disconnect_call dc = { .begun = 0 };
 	struct ddio_env *env;
 
 	if (!session)

@@ -4,6 +4,7 @@
  * hands each room the table of those above it that want to be told something.
  */
 #include <errno.h>
+#include "cp/broker/broker.h"
 #include "cp/coll/2p/two_phase.h"
 #include "cp/coll/dd/dd.h"
 #include "cp/coll/op.h"
@@ -20,7 +21,7 @@
 #include "cp/node/lane.h"
 #include "cp/query/query.h"
 
-static const session_check_fn checks[] = { nodes_check, groups_check, NULL };
+static const session_check_fn checks[] = { broker_check, nodes_check, groups_check, NULL };
 
 static const struct lane_user *const lanes_told[] = {
 	&route_lane_user,     &dd_data_lane_user,  &dd_attach_lane_user,
@@ -61,7 +62,8 @@ int ddio_session_new_env(struct ddio_env *env, struct ddio_conf *conf, const str
 	if (!s)
 		return -ENOMEM;
 	if (nodes_init(s, lanes_told) || groups_init(s, groups_told) ||
-	    transfers_init(s, methods)) {
+	    transfers_init(s, methods) ||
+	    (conf->broker != DDIO_CONF_BROKER_NEVER && broker_init(s))) {
 		session_discard(s);
 		return -ENOMEM;
 	}
@@ -78,6 +80,7 @@ void session_cancel(struct ddio_session *s)
 	ports_close(s);
 	hold_end(s);
 	nodes_close(s);
+	broker_close(s);
 	grants_close(s);
 	ddio_timer_cancel(s->env, &s->watchdog);
 }
@@ -87,6 +90,7 @@ void session_discard(struct ddio_session *s)
 	transfers_free(s);
 	hold_free(s);
 	nodes_free(s);
+	broker_free(s);
 	grants_free(s);
 	groups_free(s);
 	session_free(s);

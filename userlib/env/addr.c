@@ -118,10 +118,15 @@ bool addr_same_host(const struct sockaddr *a, const struct sockaddr *b)
 		       &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr));
 }
 
+bool addr_is_local(const char *addr)
+{
+	return !strncmp(addr, ENV_LOCAL, sizeof(ENV_LOCAL) - 1);
+}
+
 /**
  * ddio_addr_is_loopback - whether an address can be reached from this machine only
- * @addr: "host:port", "[v6]:port", or a host alone
- * Return: true for localhost and for numeric loopback addresses.
+ * @addr: "host:port", "[v6]:port", "local:NAME", or a host alone
+ * Return: true for localhost, for numeric loopback addresses and for names of this machine.
  */
 bool ddio_addr_is_loopback(const char *addr)
 {
@@ -130,6 +135,8 @@ bool ddio_addr_is_loopback(const char *addr)
 	struct in_addr in;
 	unsigned int port;
 
+	if (addr_is_local(addr))
+		return true;
 	if (ddio_addr_split(addr, host, &port))
 		snprintf(host, sizeof(host), "%s", addr);
 	if (!strcasecmp(host, "localhost"))

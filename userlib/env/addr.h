@@ -21,6 +21,8 @@ int ddio_addr_split(const char *addr, char host[ADDR_HOST_MAX], unsigned int *po
  */
 int ddio_addr_resolve(const char *host, unsigned int port, bool names, struct addrinfo **list);
 void addr_format(const struct sockaddr *sa, socklen_t len, char text[ADDR_TEXT_MAX]);
+/* Returns true for "local:NAME". */
+bool addr_is_local(const char *addr);
 bool sockaddr_is_loopback(const struct sockaddr *sa);
 /* Returns true if both are addresses of one host, whatever their ports. */
 bool addr_same_host(const struct sockaddr *a, const struct sockaddr *b);

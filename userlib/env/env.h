@@ -190,8 +190,12 @@ void ddio_env_charge(struct ddio_env *env, enum ddio_work work, uint64_t n);
 
 /*
  * Byte streams.  Addresses are text: "host:port", "[v6]:port"; port 0 listens
- * on any.  All calls are non-blocking.
+ * on any.  "local:NAME" is a name of this machine, of at most ENV_LOCAL_NAME bytes, between processes of one user:
+ * others are refused (-EACCES).  All calls are non-blocking.
  */
+
+#define ENV_LOCAL "local:"
+#define ENV_LOCAL_NAME 90
 
 /**
  * struct ddio_stream_ops - callbacks of a stream

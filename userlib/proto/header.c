@@ -15,6 +15,7 @@ enum {
 	OBJ_DATA = 16,
 	COLL_DATA = 40,
 	EXCHANGE = 48,
+	MUX_DATA = 8,
 };
 
 /* A reply without contents may still be an error with a text. */
@@ -103,6 +104,14 @@ static const struct op_info ops[] = {
 	OP(SHARE_TAKEN, SMALL, SMALL),
 	OP(COLL_SLOTS, SMALL, 0),
 	OP(COLL_COPIED, SMALL, 0),
+
+	OP(MUX_OPEN, SMALL, 0),
+	[DDIO_OP_MUX_DATA] = { .name = "MUX_DATA",
+			       .limit = { MUX_DATA + DDIO_MAX_MUX_DATA, 0 },
+			       .prefix = { MUX_DATA, 0 } },
+	OP(MUX_WINDOW, SMALL, 0),
+	OP(MUX_END, SMALL, 0),
+	OP(MUX_LEAVE, SMALL, 0),
 
 	OP(FS_ATTACH, SMALL, SMALL),
 	OP(FS_LOOKUP, SMALL, SMALL),

@@ -19,7 +19,7 @@ static inline void code_hello(struct ddio_coder *c, struct ddio_msg_hello *x)
 	code_bytes(c, x->group, sizeof(x->group));
 	code_str(c, x->cluster, sizeof(x->cluster));
 	code_check(c, x->min_version && x->min_version <= x->max_version, -EINVAL);
-	code_check(c, x->role >= DDIO_ROLE_CLIENT && x->role <= DDIO_ROLE_ADMIN, -EINVAL);
+	code_check(c, x->role >= DDIO_ROLE_CLIENT && x->role <= DDIO_ROLE_BROKER, -EINVAL);
 	code_check(c, x->rank < DDIO_MAX_MEMBERS, -EMSGSIZE);
 }
 CODEC(hello, ddio_msg_hello)

@@ -57,7 +57,12 @@ int ddio_msg_check(const struct ddio_msg *msg);
 /* The payload of a reply whose status is an error: at most DDIO_MAX_TEXT - 1 bytes, no NUL. */
 int ddio_get_text(const void *buf, size_t len, char text[DDIO_MAX_TEXT]);
 
-enum ddio_role { DDIO_ROLE_CLIENT = 1, DDIO_ROLE_PEER = 2, DDIO_ROLE_ADMIN = 3 };
+enum ddio_role {
+	DDIO_ROLE_CLIENT = 1,
+	DDIO_ROLE_PEER = 2,
+	DDIO_ROLE_ADMIN = 3,
+	DDIO_ROLE_BROKER = 4, /* the connection carries others; feature MUX */
+};
 
 struct ddio_msg_hello {
 	uint16_t min_version, max_version;
@@ -512,6 +517,31 @@ struct ddio_msg_share_taken {
 	uint32_t reserved;
 };
 
+/* A stream begins whose number, not 0, is none of those under way: to a reactor of a node of the cluster, as a broker is told. */
+struct ddio_msg_mux_open {
+	uint32_t id;
+	uint32_t node;
+	uint32_t reactor;
+	uint32_t reserved;
+};
+
+/* In front of bytes of the stream; MUX_WINDOW: so many more bytes, 1 to DDIO_MUX_WINDOW, may come. */
+struct ddio_msg_mux_data {
+	uint32_t id;
+	uint32_t reserved;
+};
+
+struct ddio_msg_mux_window {
+	uint32_t id;
+	uint32_t bytes;
+};
+
+/* The sender's last message of the stream. */
+struct ddio_msg_mux_end {
+	uint32_t id;
+	uint32_t status; /* OK: all that was written has been sent */
+};
+
 /* Asks for the showcase of a disk's cache; of a mailbox of the one who asks. */
 struct ddio_msg_show {
 	uint8_t token[DDIO_TOKEN_LEN];
@@ -904,6 +934,10 @@ DDIO_PROTO_CODEC(memory, ddio_msg_memory);
 DDIO_PROTO_CODEC(share, ddio_msg_share);
 DDIO_PROTO_CODEC(share_taken, ddio_msg_share_taken);
 DDIO_PROTO_CODEC(show, ddio_msg_show);
+DDIO_PROTO_CODEC(mux_open, ddio_msg_mux_open);
+DDIO_PROTO_CODEC(mux_data, ddio_msg_mux_data);
+DDIO_PROTO_CODEC(mux_window, ddio_msg_mux_window);
+DDIO_PROTO_CODEC(mux_end, ddio_msg_mux_end);
 DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);
 DDIO_PROTO_CODEC(coll_copied, ddio_msg_coll_copied);
 DDIO_PROTO_CODEC(status, ddio_msg_status);

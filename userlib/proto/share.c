@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Codecs of memory that an I/O processor shares with members, and shows to mounts, on its machine. */
+/*
+ * Codecs of memory that an I/O processor shares with members, and shows to mounts, on its machine; and of streams that a connection
+ * carries.
+ */
 #include <stdlib.h>
 #include "proto/codec.h"
 
@@ -116,3 +119,38 @@ static void release_copied(struct ddio_msg_coll_copied *x)
 	x->n = 0;
 }
 CODEC_OWNING(coll_copied, ddio_msg_coll_copied, release_copied)
+
+static inline void code_mux_open(struct ddio_coder *c, struct ddio_msg_mux_open *x)
+{
+	code_u32(c, &x->id);
+	code_u32(c, &x->node);
+	code_u32(c, &x->reactor);
+	code_reserved(c, &x->reserved);
+	code_check(c, x->id, -EINVAL);
+}
+CODEC(mux_open, ddio_msg_mux_open)
+
+static inline void code_mux_data(struct ddio_coder *c, struct ddio_msg_mux_data *x)
+{
+	code_u32(c, &x->id);
+	code_reserved(c, &x->reserved);
+	code_check(c, x->id, -EINVAL);
+}
+CODEC(mux_data, ddio_msg_mux_data)
+
+static inline void code_mux_window(struct ddio_coder *c, struct ddio_msg_mux_window *x)
+{
+	code_u32(c, &x->id);
+	code_u32(c, &x->bytes);
+	code_check(c, x->id && x->bytes, -EINVAL);
+	code_check(c, x->bytes <= DDIO_MUX_WINDOW, -EMSGSIZE);
+}
+CODEC(mux_window, ddio_msg_mux_window)
+
+static inline void code_mux_end(struct ddio_coder *c, struct ddio_msg_mux_end *x)
+{
+	code_u32(c, &x->id);
+	code_u32(c, &x->status);
+	code_check(c, x->id && x->status < DDIO_ST_MAX, -EINVAL);
+}
+CODEC(mux_end, ddio_msg_mux_end)

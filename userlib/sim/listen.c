@@ -15,6 +15,18 @@ static struct sim_listener *listener_find(struct ddio_sim *sim, const char *addr
 	return NULL;
 }
 
+/* A name of this machine holds there alone: "local:N.NAME". */
+static void machine_name(const struct sim_proc *proc, const char *addr, char name[SIM_ADDR_MAX])
+{
+	size_t local = sizeof(ENV_LOCAL) - 1;
+
+	if (!strncmp(addr, ENV_LOCAL, local))
+		snprintf(name, SIM_ADDR_MAX, ENV_LOCAL "%u.%.*s", proc->node, ENV_LOCAL_NAME,
+			 addr + local);
+	else
+		snprintf(name, SIM_ADDR_MAX, "%s", addr);
+}
+
 /* Names a connecting end: a port of 127.0.0.1, or of the next loopback address when those are used up. */
 static void sim_name(struct ddio_sim *sim, char *name)
 {
@@ -44,6 +56,10 @@ static void stream_connect_event(void *arg)
 	}
 	s->peer = other;
 	other->peer = s;
+	s->counted = s->node != other->node;
+	s->sim->nstreams += s->counted;
+	if (s->sim->nstreams > s->sim->net.stats.streams)
+		s->sim->net.stats.streams = s->sim->nstreams;
 	ddio_list_del(&other->link);
 	ddio_list_add(&other->link, &l->pending);
 	sim_event(l->proc, &l->event, sim_time(s->sim));
@@ -53,11 +69,13 @@ static void stream_connect_event(void *arg)
 int sim_stream_connect(struct ddio_env *env, const char *addr, const struct ddio_stream_ops *ops,
 		       void *ctx, struct ddio_stream **stream)
 {
+	char name[SIM_ADDR_MAX];
 	struct sim_stream *s;
 
 	if (strlen(addr) >= SIM_ADDR_MAX || !strchr(addr, ':'))
 		return -EINVAL;
-	s = sim_stream_new(sim_proc_of(env), addr);
+	machine_name(sim_proc_of(env), addr, name);
+	s = sim_stream_new(sim_proc_of(env), name);
 	if (!s)
 		return -ENOMEM;
 	s->ops = ops;
@@ -107,11 +125,15 @@ int sim_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, vo
 	       struct ddio_listener **listener)
 {
 	struct ddio_sim *sim = sim_proc_of(env)->sim;
-	const char *colon = strrchr(addr, ':');
+	char name[SIM_ADDR_MAX];
+	const char *colon;
 	struct sim_listener *l;
 
-	if (!colon || strlen(addr) >= SIM_ADDR_MAX - 8)
+	if (!strchr(addr, ':') || strlen(addr) >= SIM_ADDR_MAX - 8)
 		return -EINVAL;
+	machine_name(sim_proc_of(env), addr, name);
+	addr = name;
+	colon = strrchr(addr, ':');
 	if (listener_find(sim, addr))
 		return -EADDRINUSE;
 	l = calloc(1, sizeof(*l));

@@ -131,7 +131,7 @@ struct sim_net {
  * @cos: coroutines that have not ended
  * @current: the coroutine that runs, or NULL
  * @running: the CPU on which an event is being handled, or NULL
- * @streams: every stream end, for ddio_sim_free()
+ * @streams: every stream end, for ddio_sim_free(); @nstreams: streams between nodes that are connected
  * @listeners: every listener
  * @media: every medium
  * @files: of every file that was flushed, what that has left
@@ -161,6 +161,7 @@ struct ddio_sim {
 	struct sim_co *current;
 	struct sim_cpu *running;
 	struct ddio_list streams;
+	uint64_t nstreams;
 	struct ddio_list listeners;
 	struct ddio_list media, files;
 	struct ddio_list boxes;

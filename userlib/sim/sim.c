@@ -122,6 +122,11 @@ void ddio_sim_share(struct ddio_env *env, struct ddio_env *host)
 	sim_plan(proc);
 }
 
+void ddio_sim_place(struct ddio_env *env, const struct ddio_env *host)
+{
+	sim_proc_of(env)->node = sim_proc_of(host)->node;
+}
+
 void ddio_sim_limit(struct ddio_sim *sim, uint64_t ns)
 {
 	sim->limit = SIM_BEGINNING + ns;

@@ -105,11 +105,13 @@ int ddio_sim_set_net(struct ddio_sim *sim, const struct ddio_sim_net *net);
  * @messages: pieces handed to the network
  * @bytes: in them
  * @wait_ns: how long they waited for links
+ * @streams: between nodes, the most that there were at a time
  */
 struct ddio_sim_net_stats {
 	uint64_t messages;
 	uint64_t bytes;
 	uint64_t wait_ns;
+	uint64_t streams;
 };
 
 void ddio_sim_net_stats(const struct ddio_sim *sim, struct ddio_sim_net_stats *stats);
@@ -123,6 +125,8 @@ struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name);
 void sim_local(struct ddio_env *env);
 /* Moves @env to the CPU and the node of @host. */
 void ddio_sim_share(struct ddio_env *env, struct ddio_env *host);
+/* Moves @env to the node of @host, with a CPU of its own: they are processes of one machine with several. */
+void ddio_sim_place(struct ddio_env *env, const struct ddio_env *host);
 /* Returns how long the CPU of a process has worked since the beginning of the world. */
 uint64_t ddio_sim_busy(const struct ddio_env *env);
 /* Calls @watch for all work of the CPU of @env, in order, as it is given to the CPU; NULL: no longer. */

@@ -135,6 +135,7 @@ void sim_stream_break(struct sim_stream *s, int err)
 static void sim_stream_free(struct sim_stream *s)
 {
 	stream_drop_input(s);
+	s->sim->nstreams -= s->counted;
 	ddio_list_del(&s->link);
 	free(s);
 }

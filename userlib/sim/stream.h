@@ -21,6 +21,7 @@
  * @connecting: no peer yet
  * @ended: the peer has closed: nothing written arrives
  * @told: failed() has been called
+ * @counted: in the world's nstreams
  * @turn: the last callback was readable(), so writable() goes first if both are due
  * @err: broken, and why
  * @peer: the other end; NULL while connecting and once closed
@@ -43,6 +44,7 @@ struct sim_stream {
 	bool connecting;
 	bool ended;
 	bool told;
+	bool counted;
 	bool turn;
 	int err;
 	struct sim_stream *peer;

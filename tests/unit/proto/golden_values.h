@@ -461,6 +461,12 @@ static const struct ddio_msg_share share = {
 	.group = BYTES16(1), .token = BYTES16(2), .writing = 1, .name = "mailbox"
 };
 static const struct ddio_msg_share_taken share_taken = { .group = BYTES16(1), .writing = 1 };
+static const struct ddio_msg_mux_open mux_open = { .id = N32(1),
+						   .node = N32(2),
+						   .reactor = N32(3) };
+static const struct ddio_msg_mux_data mux_data = { .id = N32(4) };
+static const struct ddio_msg_mux_window mux_window = { .id = N32(5), .bytes = 0x10203 };
+static const struct ddio_msg_mux_end mux_end = { .id = N32(6), .status = DDIO_ST_NODE_LOST };
 static const struct ddio_msg_show show = { .token = BYTES16(2), .disk = N32(3), .name = "mailbox" };
 static const struct ddio_slot_at slots_at[] = {
 	{ .block = 0x123456789abc1,

@@ -261,7 +261,7 @@ static void test_header_limits(void)
 static void test_bulk_prefixes(void)
 {
 	struct rnd r = { 31 };
-	size_t i, bulks = 0;
+	size_t i, bulk, bulks = 0;
 
 	for (i = 0; i < 2 * NCARRIED; i++) {
 		const struct carried *what = &carried[i / 2];
@@ -277,10 +277,12 @@ static void test_bulk_prefixes(void)
 		CU_ASSERT_EQUAL(codec_find(name)->put(NULL, 0, &x), (ssize_t)prefix);
 		CU_ASSERT_EQUAL(header_err(what->opcode, i & 1, 0, prefix - 1), -EPROTO);
 		CU_ASSERT_EQUAL(header_err(what->opcode, i & 1, 0, prefix), 0);
-		CU_ASSERT_EQUAL(header_err(what->opcode, i & 1, 0, prefix + DDIO_MAX_BULK), 0);
+		bulk = what->opcode == DDIO_OP_MUX_DATA ? DDIO_MAX_MUX_DATA : DDIO_MAX_BULK;
+		CU_ASSERT_EQUAL(header_err(what->opcode, i & 1, 0, prefix + bulk), 0);
+		CU_ASSERT_EQUAL(header_err(what->opcode, i & 1, 0, prefix + bulk + 1), -EMSGSIZE);
 		bulks++;
 	}
-	CU_ASSERT_EQUAL(bulks, 5);
+	CU_ASSERT_EQUAL(bulks, 6);
 	CU_ASSERT_FALSE(ddio_msg_is_bulk(&(struct ddio_msg){
 		.opcode = DDIO_OP_OBJ_READ, .flags = DDIO_WIRE_REPLY, .status = DDIO_ST_IO }));
 	CU_ASSERT_TRUE(ddio_msg_is_bulk(

@@ -130,7 +130,7 @@ static void test_hello_values(void)
 	x.min_version = 1;
 	x.role = 0;
 	CU_ASSERT_EQUAL(judge("hello", &x), -EINVAL);
-	x.role = 4;
+	x.role = 5;
 	CU_ASSERT_EQUAL(judge("hello", &x), -EINVAL);
 	x.role = DDIO_ROLE_PEER;
 	x.rank = DDIO_MAX_MEMBERS;
@@ -438,6 +438,29 @@ static void test_coll_values(void)
 	CU_ASSERT_EQUAL(judge("coll_join", &join), -EINVAL);
 }
 
+static void test_mux_values(void)
+{
+	struct ddio_msg_mux_open open = { .id = UINT32_MAX };
+	struct ddio_msg_mux_data data = { .id = 1 };
+	struct ddio_msg_mux_window window = { .id = 1, .bytes = DDIO_MUX_WINDOW };
+	struct ddio_msg_mux_end end = { .id = 1, .status = DDIO_ST_MAX - 1 };
+
+	CU_ASSERT_EQUAL(judge("mux_open", &open), 0);
+	open.id = 0;
+	CU_ASSERT_EQUAL(judge("mux_open", &open), -EINVAL);
+	CU_ASSERT_EQUAL(judge("mux_data", &data), 0);
+	data.id = 0;
+	CU_ASSERT_EQUAL(judge("mux_data", &data), -EINVAL);
+	CU_ASSERT_EQUAL(judge("mux_window", &window), 0);
+	window.bytes++;
+	CU_ASSERT_EQUAL(judge("mux_window", &window), -EMSGSIZE);
+	window.bytes = 0;
+	CU_ASSERT_EQUAL(judge("mux_window", &window), -EINVAL);
+	CU_ASSERT_EQUAL(judge("mux_end", &end), 0);
+	end.status++;
+	CU_ASSERT_EQUAL(judge("mux_end", &end), -EINVAL);
+}
+
 static void test_share_values(void)
 {
 	struct ddio_msg_share share = { .writing = 1, .name = "x" };
@@ -530,6 +553,7 @@ static const struct ut_case value_cases[] = {
 	{ "COLL_START", test_coll_start },
 	{ "collective messages", test_coll_values },
 	{ "shared buffers", test_share_values },
+	{ "streams that are carried", test_mux_values },
 	{ "group messages", test_group_values },
 	{ NULL, NULL },
 };

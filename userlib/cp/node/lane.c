@@ -179,6 +179,18 @@ static void lane_drained(void *ctx)
 			(*u)->drained(lane);
 }
 
+/* The broker cannot reach the node, as it would an older one: it may be that this process can. */
+static bool carried_retry(struct lane *lane, int err)
+{
+	if (!lane->carried || lane->state != LANE_CONNECTING || err != -EOPNOTSUPP)
+		return false;
+	ddio_conn_close(lane->conn, false);
+	lane->conn = NULL;
+	lane->direct = true;
+	lane_dialed(lane);
+	return true;
+}
+
 static void lane_closed(void *ctx, int err, const char *why)
 {
 	struct lane *lane = ctx;
@@ -187,7 +199,7 @@ static void lane_closed(void *ctx, int err, const char *why)
 	bool wrong = lane->conn && ddio_conn_mismatched(lane->conn);
 	bool tell = wrong && lane->state == LANE_READY;
 
-	if (shed_retry(lane, err))
+	if (shed_retry(lane, err) || carried_retry(lane, err))
 		return;
 	/* To the caller a broken stream and a refused connection are the same. */
 	if (status == DDIO_ST_IO || status == DDIO_ST_CANCELLED || status == DDIO_ST_TIMEOUT ||
@@ -220,17 +232,26 @@ static int connect_begin(struct lane *lane)
 {
 	struct ddio_session *s = lane_session(lane);
 	struct ddio_msg_hello hello = { .role = DDIO_ROLE_CLIENT, .reactor = lane->reactor };
+	struct ddio_stream *stream = NULL;
 	struct ddio_conn_opts opts;
+	uint64_t passed;
 	int err;
 
+	lane->state = LANE_CONNECTING;
+	err = s->dial && !lane->direct ? s->dial(lane, &stream) : 0;
+	if (err)
+		return err == -EINPROGRESS ? 0 : err;
 	session_conn_opts(s, &opts);
-	/* All tries together are bounded as one is. */
-	opts.handshake_ns -= ddio_env_now(s->env) - lane->begun;
+	/* All tries together, and waiting for a broker, are bounded as one is. */
+	passed = ddio_env_now(s->env) - lane->begun;
+	opts.handshake_ns = passed < opts.handshake_ns ? opts.handshake_ns - passed : 1;
+	opts.memory &= !stream;
+	lane->carried = stream;
 	ddio_hello_session_set(&hello, s->id, ++s->connects);
-	err = ddio_conn_connect(s->env, s->conf->nodes[lane->node->index].address, &hello, &opts,
-				&lane_ops, lane, &lane->conn);
-	if (!err)
-		lane->state = LANE_CONNECTING;
+	err = ddio_conn_connect_by(s->env, stream, s->conf->nodes[lane->node->index].address,
+				   &hello, &opts, &lane_ops, lane, &lane->conn);
+	if (err)
+		lane->state = LANE_DOWN;
 	return err;
 }
 
@@ -257,6 +278,7 @@ int lane_up(struct lane *lane, struct error *error)
 		return 0;
 	lane->begun = ddio_env_now(lane_session(lane)->env);
 	lane->shed = 0;
+	lane->direct = false;
 	return lane_connect(lane, error);
 }
 
@@ -269,6 +291,8 @@ void lane_fail(struct lane *lane, const struct error *error)
 		if ((*u)->losing)
 			(*u)->losing(lane);
 	shed_cancel(lane);
+	ddio_list_del(&lane->waits);
+	lane->carried = false;
 	memset(lane->shown, 0, sizeof(lane->shown));
 	lane->conn = NULL;
 	lane->state = LANE_DOWN;
@@ -295,13 +319,17 @@ int lane_send(struct lane *lane, uint16_t opcode, uint64_t tag, const void *fixe
 	return ddio_conn_send(lane->conn, &msg, fixed, fixed_len, iov, n, send);
 }
 
-static void lane_again(void *arg)
+void lane_dialed(struct lane *lane)
 {
-	struct lane *lane = arg;
 	struct error error;
 
 	if (lane_connect(lane, &error))
 		lane_fail(lane, &error);
+}
+
+static void lane_again(void *arg)
+{
+	lane_dialed(arg);
 }
 
 int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **result)
@@ -314,6 +342,7 @@ int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **result)
 	lane->reactor = reactor;
 	lane->free_tag = UINT32_MAX;
 	ddio_list_init(&lane->queued);
+	ddio_list_init(&lane->waits);
 	lane->again.fn = lane_again;
 	lane->again.arg = lane;
 	*result = lane;

@@ -128,6 +128,8 @@ enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
  * @user: what each user of lanes keeps here; see lane_state()
  * @begun: time of the first try to connect; @shed: how often the node has closed the connection since, before
  *	its WELCOME; @again: until the next try, meanwhile CONNECTING without @conn
+ * @waits: in a list of those that wait for the broker, or for a connection of its; meanwhile CONNECTING without @conn
+ * @carried: its connection is a stream of a broker; @direct: this time it is not to be
  */
 struct lane {
 	struct cluster_node *node;
@@ -153,6 +155,8 @@ struct lane {
 	uint64_t begun;
 	uint32_t shed;
 	struct ddio_timer again;
+	struct ddio_list waits;
+	bool carried, direct;
 };
 
 /**
@@ -258,6 +262,8 @@ int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **lane);
 void lane_free(struct lane *lane);
 /* Connects the lane unless it is connected or connecting.  Return: 0 or -errno with @error. */
 int lane_up(struct lane *lane, struct error *error);
+/* Goes on with a lane that had to wait for the broker. */
+void lane_dialed(struct lane *lane);
 /* Serves requests on a lane that is connected. */
 void lane_begin(struct lane *lane);
 /* Closes the connection; ends everything that is owed on it with @error. */

@@ -17,7 +17,9 @@
 #include "cp/node/error.h"
 #include "env/env.h"
 
+struct broker;
 struct cluster_node;
+struct ddio_stream;
 struct grants;
 struct groups;
 struct holder;
@@ -68,6 +70,9 @@ struct cluster_disk {
  * @holder: see hold.h; NULL until the first lock
  * @names: life of the name space, 0 if it is not known; @replace_names: accept it as it is
  * @names_ended: incarnations of the name server's node: what the name space was given in them is durable
+ * @broker: see cp/broker; NULL: lanes connect by themselves
+ * @dial: makes the stream that a lane's connection goes over, or none: it connects by itself; -EINPROGRESS: the lane, linked by
+ *	its waits, is told by lane_dialed() when to ask again.  NULL: all connect by themselves
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @without: features that it does not offer
  * @job: its name, "": none
@@ -100,6 +105,8 @@ struct ddio_session {
 	uint64_t names;
 	bool replace_names;
 	struct ddio_ends names_ended;
+	struct broker *broker;
+	int (*dial)(struct lane *lane, struct ddio_stream **stream);
 	uint64_t id, connects;
 	uint64_t without;
 	char job[DDIO_MAX_JOB + 1];

@@ -79,6 +79,10 @@ static bool listener_accept_one(struct real_listener *l)
 		return errno == EINTR || errno == ECONNABORTED;
 	}
 	l->pausing = false;
+	if (addr_is_local(l->addr) && !real_local_same_user(fd)) {
+		close(fd);
+		return true;
+	}
 	ret = real_stream_new(real_of(l->base.env), fd, (struct sockaddr *)&peer, len, &stream);
 	if (ret) {
 		close(fd);
@@ -164,17 +168,16 @@ static int listen_on_any(const struct addrinfo *list, bool any)
 	return fd;
 }
 
-int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
-		struct ddio_listener **listener)
+/* Return: a listening socket or -errno. */
+static int listen_at(const char *addr)
 {
-	struct sockaddr_storage bound;
-	socklen_t len = sizeof(bound);
 	char host[ADDR_HOST_MAX];
 	struct addrinfo *list;
-	struct real_listener *l;
 	unsigned int port;
 	int ret;
 
+	if (addr_is_local(addr))
+		return real_local_listen(addr);
 	ret = ddio_addr_split(addr, host, &port);
 	if (ret)
 		return ret;
@@ -182,9 +185,19 @@ int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 	ret = ddio_addr_resolve(host, port, true, &list);
 	if (ret)
 		return ret;
-	l = calloc(1, sizeof(*l));
-	ret = l ? listen_on_any(list, !strcmp(host, "*")) : -ENOMEM;
+	ret = listen_on_any(list, !strcmp(host, "*"));
 	freeaddrinfo(list);
+	return ret;
+}
+
+int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, void *ctx,
+		struct ddio_listener **listener)
+{
+	struct sockaddr_storage bound;
+	socklen_t len = sizeof(bound);
+	struct real_listener *l = calloc(1, sizeof(*l));
+	int ret = l ? listen_at(addr) : -ENOMEM;
+
 	if (ret < 0)
 		goto free_listener;
 	l->base.vt = &real_listener_vt;
@@ -197,7 +210,10 @@ int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 	l->pause.fn = listener_resume;
 	l->pause.arg = l;
 	getsockname(l->watch.fd, (struct sockaddr *)&bound, &len);
-	addr_format((struct sockaddr *)&bound, len, l->addr);
+	if (addr_is_local(addr))
+		snprintf(l->addr, sizeof(l->addr), "%s", addr);
+	else
+		addr_format((struct sockaddr *)&bound, len, l->addr);
 	ret = watch_set(real_of(env), &l->watch, EPOLLIN);
 	if (ret)
 		goto close_socket;

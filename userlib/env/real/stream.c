@@ -596,12 +596,39 @@ int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, sock
 	char text[ADDR_TEXT_MAX];
 	struct real_stream *s;
 
-	addr_format(peer, peer_len, text);
+	if (peer->sa_family == AF_UNIX)
+		snprintf(text, sizeof(text), ENV_LOCAL "a process of this user");
+	else
+		addr_format(peer, peer_len, text);
 	s = stream_alloc(&real->env, fd, text);
 	if (!s)
 		return -ENOMEM;
 	own_fd(fd);
-	s->loopback = sockaddr_is_loopback(peer);
+	s->loopback = peer->sa_family == AF_UNIX || sockaddr_is_loopback(peer);
+	*stream = &s->base;
+	return 0;
+}
+
+/* Is connected at once, or not at all. */
+static int stream_connect_local(struct ddio_env *env, const char *addr,
+				const struct ddio_stream_ops *ops, void *ctx,
+				struct ddio_stream **stream)
+{
+	int fd = real_local_connect(addr);
+	struct real_stream *s;
+
+	if (fd < 0)
+		return fd;
+	s = stream_alloc(env, fd, addr);
+	if (!s) {
+		close(fd);
+		return -ENOMEM;
+	}
+	own_fd(fd);
+	s->loopback = true;
+	s->ops = ops;
+	s->ctx = ctx;
+	stream_update(s);
 	*stream = &s->base;
 	return 0;
 }
@@ -614,6 +641,8 @@ int real_stream_connect(struct ddio_env *env, const char *addr, const struct ddi
 	unsigned int port;
 	int ret;
 
+	if (addr_is_local(addr))
+		return stream_connect_local(env, addr, ops, ctx, stream);
 	ret = ddio_addr_split(addr, host, &port);
 	if (ret || !port || !strcmp(host, "*"))
 		return -EINVAL;

@@ -11,6 +11,15 @@ void real_stream_options_set(int fd);
 /* Wraps a connected, non-blocking socket, which belongs to the stream on success. */
 int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, socklen_t peer_len,
 		    struct ddio_stream **stream);
+/*
+ * local.c: names of this machine, abstract ones of Unix sockets.  Both return a socket that does not block, of which at least one end
+ * is listening, or -errno; real_local_connect() -EACCES if another user does.
+ */
+int real_local_listen(const char *addr);
+int real_local_connect(const char *addr);
+/* Returns true if a process of this user is at the other end. */
+bool real_local_same_user(int fd);
+
 /* Returns true if it is one of these, and both its ends have the same address. */
 bool real_stream_is_near(const struct ddio_stream *stream);
 

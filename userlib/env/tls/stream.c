@@ -203,7 +203,9 @@ static bool tls_is_loopback(const struct ddio_stream *stream)
 
 static const char *tls_why(const struct ddio_stream *stream)
 {
-	return stream_of(stream)->why;
+	const struct tls_stream *s = stream_of(stream);
+
+	return s->why[0] ? s->why : ddio_stream_why(s->plain);
 }
 
 static bool tls_binding(const struct ddio_stream *stream, void *secret, size_t len)
@@ -317,9 +319,11 @@ int ddio_tls_connect(struct ddio_tls *tls, struct ddio_env *env, const char *add
 	return 0;
 }
 
-int ddio_tls_accept(struct ddio_tls *tls, struct ddio_stream *plain, struct ddio_stream **stream)
+/* Makes a stream of one that is there. */
+static int stream_over(struct ddio_tls *tls, struct ddio_stream *plain, bool acceptor,
+		       struct ddio_stream **stream)
 {
-	struct tls_stream *s = stream_new(tls, plain->env, true);
+	struct tls_stream *s = stream_new(tls, plain->env, acceptor);
 
 	if (!s) {
 		ddio_stream_close(plain);
@@ -328,4 +332,14 @@ int ddio_tls_accept(struct ddio_tls *tls, struct ddio_stream *plain, struct ddio
 	s->plain = plain;
 	*stream = &s->base;
 	return 0;
+}
+
+int ddio_tls_accept(struct ddio_tls *tls, struct ddio_stream *plain, struct ddio_stream **stream)
+{
+	return stream_over(tls, plain, true, stream);
+}
+
+int ddio_tls_begin(struct ddio_tls *tls, struct ddio_stream *plain, struct ddio_stream **stream)
+{
+	return stream_over(tls, plain, false, stream);
 }

@@ -43,5 +43,7 @@ int ddio_tls_connect(struct ddio_tls *tls, struct ddio_env *env, const char *add
 		     const struct ddio_stream_ops *ops, void *ctx, struct ddio_stream **stream);
 /* Makes a stream that was just accepted one that is closed to strangers.  @plain is taken over, even if that fails. */
 int ddio_tls_accept(struct ddio_tls *tls, struct ddio_stream *plain, struct ddio_stream **stream);
+/* The same at the end that connects, of a stream that is connected. */
+int ddio_tls_begin(struct ddio_tls *tls, struct ddio_stream *plain, struct ddio_stream **stream);
 
 #endif /* DDIO_TLS_H */

@@ -40,6 +40,8 @@ static const struct {
 	[BOUND_JOBS] = { "jobs/reactor", 256 },
 	[BOUND_CHANNELS] = { "channels/reactor", 64 },
 	[BOUND_TRACED] = { "traced/reactor", 65536 },
+	[BOUND_CARRIED] = { "carried/connection", 4096 },
+	[BOUND_HELD] = { "held/connection", 1u << 30 },
 	[BOUND_LINES] = { "lines/second", 20 },
 	[BOUND_WRONG_WIRE] = { "wrong/wire", 0 },
 	[BOUND_WRONG_TOLD] = { "wrong/told", 0 },

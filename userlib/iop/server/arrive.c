@@ -6,6 +6,7 @@
 #include <string.h>
 #include "env/lines.h"
 #include "iop/server/priv.h"
+#include "mux/mux.h"
 
 static const struct ddio_conn_ops client_ops;
 
@@ -110,6 +111,8 @@ static void client_welcome(struct server_client *sc)
 	struct ddio_msg_welcome w;
 	int err = welcome_make(reactor, &w);
 
+	if (!err && sc->role == DDIO_ROLE_BROKER)
+		err = server_carry_begin(sc);
 	if (!err)
 		err = ddio_conn_welcome(sc->c.conn, &w);
 	ddio_welcome_free(&w);
@@ -200,6 +203,12 @@ static void client_move(struct server_client *sc, struct reactor *to)
 	ddio_env_post(to->env, &sc->move);
 }
 
+/* One inside another would be carried by nobody's bound. */
+static bool may_carry(const struct server_client *sc)
+{
+	return !sc->carried && ddio_conn_features(sc->c.conn) & DDIO_FEATURE_MUX;
+}
+
 static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
 {
 	struct server_client *sc = ctx;
@@ -215,15 +224,42 @@ static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
 	} else if (hello->role == DDIO_ROLE_PEER) {
 		client_refuse(sc, DDIO_ST_UNSUPPORTED,
 			      "this is an I/O processor, not a compute process");
+	} else if (hello->role == DDIO_ROLE_BROKER && !may_carry(sc)) {
+		client_refuse(sc, DDIO_ST_UNSUPPORTED, "this connection cannot carry others");
 	} else if (hello->reactor >= iop->nreactors) {
 		snprintf(text, sizeof(text), "there is no reactor %u: this node has %u",
 			 hello->reactor, iop->nreactors);
 		client_refuse(sc, DDIO_ST_INVALID, text);
 	} else if (hello->reactor == sc->c.reactor->index) {
 		client_serve(sc);
+	} else if (sc->carried) {
+		client_refuse(sc, DDIO_ST_INVALID, "another reactor's connection carries this one");
 	} else {
 		client_move(sc, &iop->reactors[hello->reactor]);
 	}
+}
+
+static int client_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
+		       struct ddio_sink *sink)
+{
+	struct server_client *sc = ctx;
+
+	return sc->mux ? ddio_mux_bulk(sc->mux, msg, prefix, prefix_len, sink)
+		       : server_bulk(sc, msg, prefix, prefix_len, sink);
+}
+
+static int client_large(void *ctx, const struct ddio_msg *msg)
+{
+	struct server_client *sc = ctx;
+
+	return sc->mux ? -EPROTO : server_large(sc, msg);
+}
+
+static int client_message(void *ctx, const struct ddio_msg *msg, const void *payload)
+{
+	struct server_client *sc = ctx;
+
+	return sc->mux ? server_carry_message(sc, msg, payload) : server_message(sc, msg, payload);
 }
 
 static void client_drained(void *ctx)
@@ -232,32 +268,36 @@ static void client_drained(void *ctx)
 
 	if (sc->state != SERVER_CLIENT_SERVED)
 		return;
+	if (sc->mux) {
+		ddio_mux_drained(sc->mux);
+		return;
+	}
 	server_client_throttle(sc);
 	server_tell_client_drained(&sc->c);
 }
 
 static const struct ddio_conn_ops client_ops = {
 	.hello = client_hello,
-	.bulk = server_bulk,
-	.large = server_large,
-	.message = server_message,
+	.bulk = client_bulk,
+	.large = client_large,
+	.message = client_message,
 	.drained = client_drained,
 	.closed = client_closed,
 };
 
-void server_accept(void *ctx, struct ddio_stream *stream)
+void server_take(struct reactor *reactor, struct ddio_stream *stream, const struct ddio_key *key,
+		 struct ddio_tls *tls, bool carried)
 {
-	struct server *server = ctx;
-	struct reactor *reactor = &server->iop.reactors[0];
-	unsigned int sums = server->iop.conf->wire_checksums;
-	struct ddio_conn_opts opts = { .key = &server->iop.key,
-				       .cluster = server->iop.conf->cluster,
+	const struct ddio_iop *iop = reactor->iop;
+	unsigned int sums = iop->conf->wire_checksums;
+	struct ddio_conn_opts opts = { .key = key,
+				       .cluster = iop->conf->cluster,
 				       .unsummed = sums == DDIO_CONF_SUMS_NO,
 				       .near_unsummed = sums == DDIO_CONF_SUMS_YES,
-				       .memory = server->iop.conf->channels &&
+				       .memory = !carried && iop->conf->channels &&
 						 sums != DDIO_CONF_SUMS_ALWAYS,
-				       .users = server->iop.users,
-				       .tls = server->tls };
+				       .users = iop->users,
+				       .tls = tls };
 	struct server_client *sc = client_new(reactor);
 	int err = -ENOMEM;
 
@@ -271,6 +311,16 @@ void server_accept(void *ctx, struct ddio_stream *stream)
 		free(sc);
 		return;
 	}
-	ddio_list_add(&sc->c.link, &server->per[0].opening);
-	server_unproved_begin(sc);
+	sc->carried = carried;
+	ddio_list_add(&sc->c.link, &server_reactor(reactor)->opening);
+	/* Whoever brought it has proved the key. */
+	if (!carried)
+		server_unproved_begin(sc);
+}
+
+void server_accept(void *ctx, struct ddio_stream *stream)
+{
+	struct server *server = ctx;
+
+	server_take(&server->iop.reactors[0], stream, &server->iop.key, server->tls, false);
 }

@@ -30,6 +30,7 @@ void server_client_gone(struct server_client *sc)
 		if (req->gone)
 			req->gone(req);
 	}
+	server_carry_end(sc);
 	ddio_conn_close(sc->c.conn, false);
 	if (incoming)
 		server_request_end(incoming);

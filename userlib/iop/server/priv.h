@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside of the server: bringing a node up and down (server.c, stop.c), its reactors and disks
- * (reactor.c), connections from their arrival to their end (arrive.c, session.c, client.c, leave.c), what
- * comes over them (dispatch.c), requests and their replies (request.c, buf.c), and writing back what nobody
+ * (reactor.c), connections from their arrival to their end (arrive.c, session.c, client.c, leave.c), those that
+ * carry others (carry.c), what comes over them (dispatch.c), requests and their replies (request.c, buf.c), and writing back what nobody
  * asks for (later.c).  Who handles what is in the services (service.c).
  *
  * Who owns what
@@ -65,6 +65,7 @@ enum server_client_state {
  * @held: it is not served before its session's previous connection has ended altogether
  * @from: its address while it has not proved the key, else NULL; @from_link: there, @unproved_link: in
  *	server.unproved
+ * @mux: what a broker's connection carries, else NULL; @carried: it is one of those that another one carries
  * @end: ends the connection, when posted
  * @move: to another reactor
  * @why: of client_end(), NULL without memory
@@ -79,6 +80,8 @@ struct server_client {
 	uint64_t session, number;
 	struct server_from *from;
 	struct ddio_list from_link, unproved_link;
+	struct ddio_mux *mux;
+	bool carried;
 	bool unread;
 	bool held;
 	bool paused;
@@ -122,6 +125,7 @@ struct server_stop_part {
  * @later: writes back what was written; @late_ns: after how long, longer after a failure
  * @parts: one for each disk
  * @post: begins stopping; @stopped: tells reactor 0
+ * @key: the reactor's copy of the node's keys, for connections that are carried here; @tls: goes with it, NULL until the first
  */
 struct server_reactor {
 	struct reactor *reactor;
@@ -144,6 +148,8 @@ struct server_reactor {
 	struct server_stop_part *parts;
 	struct commit ns_commit;
 	struct ddio_post post, stopped;
+	struct ddio_key key;
+	struct ddio_tls *tls;
 };
 
 /**
@@ -243,6 +249,23 @@ void server_write_back_never(struct reactor *reactor);
 /* arrive.c */
 /* From the listener, on reactor 0. */
 void server_accept(void *ctx, struct ddio_stream *stream);
+
+/* Takes over a stream, @carried by a connection or from the listener, as a connection that has said nothing yet; @tls: NULL for none. */
+void server_take(struct reactor *reactor, struct ddio_stream *stream, const struct ddio_key *key,
+		 struct ddio_tls *tls, bool carried);
+
+/* carry.c */
+/* Gives the reactors their copies of the keys, before any of them runs. */
+void server_keys_begin(struct server *server);
+/* Changes the keys; on reactor 0. */
+void server_keys_set(struct server *server, const struct ddio_key *key);
+/* A broker's connection is open: 0 or -ENOMEM. */
+int server_carry_begin(struct server_client *sc);
+/* It is over: so is what it carries. */
+void server_carry_end(struct server_client *sc);
+int server_carry_message(struct server_client *sc, const struct ddio_msg *msg, const void *payload);
+/* Frees the reactor's copy of the keys. */
+void server_carry_free(struct server_reactor *sr);
 
 /* unproved.c: on reactor 0 */
 /* @descriptors: that the process may have; 0: not known */

@@ -156,6 +156,7 @@ void server_reactors_free(struct server *server)
 		if (server->iop.reactors[i].iop)
 			jobs_exit(&server->iop.reactors[i].jobs);
 		free(server->per[i].parts);
+		server_carry_free(&server->per[i]);
 	}
 	free(server->iop.reactors);
 	free(server->per);

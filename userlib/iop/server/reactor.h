@@ -182,6 +182,8 @@ static inline const char *iop_node_name(const struct ddio_iop *iop)
 
 /* Counts the bytes of replies that the reactor's clients have not read, in its bounds. */
 void server_clients_unread(struct reactor *reactor);
+/* Counts what brokers' connections carry: streams, and bytes that have come and were not read. */
+void server_carry_count(const struct reactor *reactor, struct bound *streams, struct bound *held);
 
 /* The user of the connection is known now, or will not be: reads on. */
 void client_go_on(struct client *client);

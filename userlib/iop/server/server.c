@@ -120,6 +120,7 @@ static int node_start(struct server *server, const struct ddio_iop_opts *opts, c
 		return ret;
 	}
 	server_unproved_init(server, opts->descriptors);
+	server_keys_begin(server);
 	server->iop.locks.bounds = &server->iop.reactors[0].bounds;
 	server->iop.leases.bounds = &server->iop.reactors[0].bounds;
 	server->iop.began_ns = ddio_env_now(opts->envs[0]);
@@ -215,9 +216,7 @@ int server_start(const struct ddio_iop_opts *opts, const struct server_service *
 
 void server_set_key(struct ddio_iop *iop, const struct ddio_key *key)
 {
-	iop->key = *key;
-	if (server_of(iop)->tls)
-		ddio_conn_tls_keys(server_of(iop)->tls, key);
+	server_keys_set(server_of(iop), key);
 }
 
 const char *server_addr(const struct ddio_iop *iop)
