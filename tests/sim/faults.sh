@@ -134,6 +134,9 @@ seeds build 50001 150 --epochs
 seeds build 50001 100 --epochs --power
 seeds build/asan 60001 20 --epochs
 seeds build/asan 10001 150
+# With brokers, three processes on each machine.
+seeds build 70001 200 --brokers
+seeds build/asan 80001 20 --brokers
 # Names and files of mounts.
 seeds build 30001 150 --mounts
 seeds build/asan 40001 20 --mounts

@@ -69,6 +69,9 @@ static struct faults_spec spec_of(const struct faults_many *many, int plant, uin
 				     .rounds = many->rounds,
 				     .power = many->power,
 				     .mounts = many->mounts,
+				     .per_machine = !many->brokers	? 0
+						    : many->per_machine ? many->per_machine
+									: 3,
 				     .atomic = many->atomic,
 				     .epochs = many->epochs,
 				     .verbose = many->verbose };

@@ -12,6 +12,7 @@
  * @plant: name or NULL
  * @power: only the power breaks
  * @mounts: processes have mounts
+ * @brokers: processes reach I/O processors through brokers, @per_machine of them through each, 0: 3
  * @atomic: most collective writes are atomic; @epochs: and many are of several files, in one epoch
  * @first: ends at the first seed that fails
  * @minimize: looks for the shortest schedule of one seed
@@ -20,7 +21,8 @@ struct faults_many {
 	uint64_t seed;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
-	bool power, atomic, epochs, mounts, verbose, first, minimize;
+	uint32_t per_machine;
+	bool power, atomic, epochs, mounts, brokers, verbose, first, minimize;
 };
 
 /* Runs the seeds and prints the results.  Return: an exit code. */

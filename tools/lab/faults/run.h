@@ -70,6 +70,7 @@ struct faults_skip {
  * @atomic: most collective writes are atomic; @epochs: and many are of several files, in one epoch
  * @power: nothing breaks but the power, of one I/O processor or of all
  * @mounts: the processes have mounts
+ * @per_machine: so many of them are on each machine and reach I/O processors through one of them; 0: each by itself
  * @verbose: print what happens, and the processes' logs, on standard error
  * @story: print what happens, in words, on standard output
  * @skip: what is left out, or NULL
@@ -77,7 +78,7 @@ struct faults_skip {
 struct faults_spec {
 	uint64_t seed;
 	enum faults_plant plant;
-	uint32_t rounds;
+	uint32_t rounds, per_machine;
 	bool power, atomic, epochs, mounts;
 	bool verbose, story;
 	const struct faults_skip *skip;

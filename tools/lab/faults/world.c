@@ -74,6 +74,7 @@ struct faults_world {
 	struct timer_slot slot[SLOTS];
 	struct daemon *daemon[FAULTS_IOPS], *orphans, *ended;
 	struct cp_life *program[FAULTS_CPS], *old;
+	struct ddio_env *machine[FAULTS_CPS]; /* with brokers: who is where */
 	struct ddio_sim_medium *medium[FAULTS_DISKS];
 	struct disk_slot disk[FAULTS_DISKS];
 	const struct faults_script *script;
@@ -106,14 +107,15 @@ static int world_dir(struct faults_world *w)
 	return chdir(w->dir) ? -errno : 0;
 }
 
-static void print_conf(const struct faults_conf *c, FILE *out)
+static void print_conf(const struct faults_conf *c, bool brokers, FILE *out)
 {
 	uint32_t i;
 
 	fprintf(out,
 		"[cluster]\nname = faults\nnamespace = io0\nblock = %u\ntimeout = %ums\n"
-		"scrub = %s\nscrub_rate = 0\n",
-		c->block, FAULTS_TIMEOUT_MS, c->scrubbed ? "300ms" : "0s");
+		"scrub = %s\nscrub_rate = 0\nbroker = %s\n",
+		c->block, FAULTS_TIMEOUT_MS, c->scrubbed ? "300ms" : "0s",
+		brokers ? "always" : "never");
 	for (i = 0; i < c->iops; i++)
 		fprintf(out,
 			"[node io%u]\naddress = 127.0.0.1:%u\nmeta = io%u\nsync_io = yes\n"
@@ -142,7 +144,7 @@ static int world_conf(struct faults *f)
 
 	if (!out)
 		return ret;
-	print_conf(&f->conf, out);
+	print_conf(&f->conf, f->spec.per_machine, out);
 	if (!fclose(out))
 		ret = ddio_conf_parse("faults", text, len, &f->world->conf, err, sizeof(err));
 	if (ret)
@@ -196,6 +198,8 @@ int faults_world_new(struct faults *f)
 	ddio_sim_trace_on(w->sim);
 	f->now = faults_now;
 	w->fate = world_env(f, "fate", 0);
+	for (i = 0; f->spec.per_machine && i < f->conf.cps; i += f->spec.per_machine)
+		w->machine[i / f->spec.per_machine] = world_env(f, "machine", i);
 	ret = world_dir(w);
 	if (!ret)
 		ret = world_conf(f);
@@ -407,6 +411,8 @@ static int program_begin(struct faults *f, uint32_t rank)
 		return -ENOMEM;
 	p->cp = cp;
 	p->env = world_env(f, "cp", rank);
+	if (f->spec.per_machine)
+		ddio_sim_place(p->env, f->world->machine[rank / f->spec.per_machine]);
 	p->next = f->world->old;
 	f->world->old = p;
 	f->world->program[rank] = p;

@@ -16,7 +16,9 @@ struct sim_values {
 	struct bench_values bench;
 	const char *machine, *network, *costs;
 	uint32_t columns, rows, jitter_us, skew_us;
-	bool verbose, stats, watch, prompt, phases, faults, power, mounts, epochs, first, minimize;
+	uint32_t per_machine;
+	bool verbose, stats, watch, prompt, phases, faults, power, mounts, epochs, brokers, first,
+		minimize;
 	uint32_t seeds, jobs, rounds;
 	const char *plant;
 };
@@ -62,6 +64,11 @@ static const struct ddio_opt sim_opts[] = {
 		 "with --faults: files are written together, in one epoch"),
 	DDIO_OPT("mounts", 0, OPT_FLAG, SIM_AT(mounts), NULL,
 		 "with --faults: processes have mounts, and the model knows names"),
+	DDIO_OPT(
+		"per-machine", 0, OPT_U32, SIM_AT(per_machine), "N",
+		"compute processes of each machine, which have one interface to the network (1; --faults --brokers: 3)"),
+	DDIO_OPT("brokers", 0, OPT_FLAG, SIM_AT(brokers), NULL,
+		 "processes of a machine reach I/O processors through a broker"),
 	DDIO_OPT("first", 0, OPT_FLAG, SIM_AT(first), NULL,
 		 "with --faults: end at the first seed that fails"),
 	DDIO_OPT("minimize", 0, OPT_FLAG, SIM_AT(minimize), NULL,
@@ -104,11 +111,11 @@ static void print_stats(const struct sim_world *world)
 	sim_world_stats(world, &st);
 	fprintf(stderr,
 		"virtual %.3f s, %llu events, %llu messages, %llu bytes, %.3f s waiting for links, "
-		"CPU %.3f s of CPs, %.3f s of IOPs; %llu entries sorted, %llu runs; %llu bytes of memory\n",
+		"CPU %.3f s of CPs, %.3f s of IOPs; %llu entries sorted, %llu runs; %llu connections; %llu bytes of memory\n",
 		st.virtual_ns / 1e9, (unsigned long long)st.events, (unsigned long long)st.messages,
 		(unsigned long long)st.bytes, st.net_wait_ns / 1e9, st.cp_busy_ns / 1e9,
 		st.iop_busy_ns / 1e9, (unsigned long long)st.sorted, (unsigned long long)st.runs,
-		(unsigned long long)st.memory);
+		(unsigned long long)st.streams, (unsigned long long)st.memory);
 }
 
 static int simulate(const struct sim_values *v, const struct bench_spec *spec,
@@ -136,6 +143,8 @@ static int simulate(const struct sim_values *v, const struct bench_spec *spec,
 				     .costs = v->costs,
 				     .columns = v->columns,
 				     .rows = v->rows,
+				     .per_machine = v->per_machine,
+				     .brokers = v->brokers,
 				     .jitter_ns = v->jitter_us * 1000ull,
 				     .seed = b->seed,
 				     .verbose = v->verbose,
@@ -200,6 +209,8 @@ int cmd_sim(int argc, char **argv)
 							  .plant = v.plant,
 							  .power = v.power,
 							  .mounts = v.mounts,
+							  .brokers = v.brokers,
+							  .per_machine = v.per_machine,
 							  .atomic = v.bench.atomic,
 							  .epochs = v.epochs,
 							  .first = v.first,

@@ -203,6 +203,8 @@ static int world_procs(struct sim_world *w)
 		w->proc[r].env = world_env(w, "cp", r, 0, NULL);
 		if (!w->proc[r].env)
 			return -ENOMEM;
+		if (w->spec.per_machine)
+			ddio_sim_place(w->proc[r].env, w->proc[r - r % w->spec.per_machine].env);
 	}
 	return 0;
 }
@@ -336,7 +338,10 @@ void sim_world_free(struct sim_world *w)
 static int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session)
 {
 	struct sim_world *w = cp->world;
-	int err = ddio_session_new_env(w->proc[cp->rank].env, w->conf, &w->key, session);
+	int err;
+
+	w->conf->broker = w->spec.brokers ? DDIO_CONF_BROKER_ALWAYS : DDIO_CONF_BROKER_NEVER;
+	err = ddio_session_new_env(w->proc[cp->rank].env, w->conf, &w->key, session);
 
 	/* The papers' machines pass a word on along a tree, however few processes they have. */
 	if (!err)
@@ -456,7 +461,8 @@ void sim_world_stats(const struct sim_world *w, struct sim_world_stats *st)
 					.events = ddio_sim_events(w->sim),
 					.messages = net.messages,
 					.bytes = net.bytes,
-					.net_wait_ns = net.wait_ns };
+					.net_wait_ns = net.wait_ns,
+					.streams = net.streams };
 	for (i = 0; i < w->spec.cps; i++)
 		st->cp_busy_ns += ddio_sim_busy(w->proc[i].env);
 	for (i = 0; i < w->spec.local.iops; i++)

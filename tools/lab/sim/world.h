@@ -21,6 +21,8 @@ struct sim_world;
  * @jitter_ns: at most this is added at random to the time that bytes take through the network
  * @seed: of everything random
  * @verbose: log lines to standard error
+ * @per_machine: CPs on each machine, with one interface and a CPU each; 0 or 1: each has its own
+ * @brokers: those of a machine reach I/O processors through one of them
  * @watch: record how much of the I/O processors' time measured transfers leave
  */
 struct sim_world_spec {
@@ -28,6 +30,8 @@ struct sim_world_spec {
 	uint32_t cps;
 	const char *machine, *network, *costs;
 	uint32_t columns, rows;
+	uint32_t per_machine;
+	bool brokers;
 	uint64_t jitter_ns, seed;
 	bool verbose, watch, prompt;
 };
@@ -65,6 +69,7 @@ struct bench_world sim_cp_world(struct sim_cp *cp);
  * @messages, @bytes: through the network; @net_wait_ns: waiting for links
  * @cp_busy_ns, @iop_busy_ns: CPU time of all of them
  * @sorted, @runs: list entries that the I/O processors sorted, runs that they computed
+ * @streams: connections between machines, the most at a time
  * @memory: largest memory of this program, in bytes
  */
 struct sim_world_stats {
@@ -73,6 +78,7 @@ struct sim_world_stats {
 	uint64_t messages, bytes, net_wait_ns;
 	uint64_t cp_busy_ns, iop_busy_ns;
 	uint64_t sorted, runs;
+	uint64_t streams;
 	uint64_t memory;
 };
 
