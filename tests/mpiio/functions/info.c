@@ -143,11 +143,113 @@ static void env(void)
 		tst_close(&fh);
 }
 
+/* A new file with hints, which are freed: what is written in two ways is there. */
+static void works_with(MPI_Info info, const char *what)
+{
+	const char *name = tst_file(".absurd");
+	MPI_File fh = MPI_FILE_NULL;
+	int v[2] = { tst.rank, tst.rank + 100 }, i;
+
+	tst_remove(name);
+	OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &fh));
+	if (!tst_all(fh != MPI_FILE_NULL)) {
+		CHECK(false, "%s: not opened", what);
+		MPI_Info_free(&info);
+		return;
+	}
+	OK(MPI_File_set_info(fh, info));
+	OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", info));
+	MPI_Info_free(&info);
+	for (i = 0; i < 2; i++)
+		OK(MPI_File_write_at_all(fh, i * tst.size + tst.rank, &v[i], 1, MPI_INT,
+					 MPI_STATUS_IGNORE));
+	v[0] = v[1] = -1;
+	for (i = 0; i < 2; i++)
+		OK(MPI_File_read_at_all(fh, i * tst.size + tst.rank, &v[i], 1, MPI_INT,
+					MPI_STATUS_IGNORE));
+	CHECK(v[0] == tst.rank && v[1] == tst.rank + 100, "%s: read %d, %d", what, v[0], v[1]);
+	tst_close(&fh);
+}
+
+static bool applies(void)
+{
+	if (!tst.strict)
+		tst_skip("only with --ddio");
+	return tst.strict;
+}
+
+/* Values that mean nothing change nothing. */
+static void absurd(void)
+{
+	static const char *const keys[] = { "striping_unit",   "striping_factor",
+					    "start_iodevice",  "ddio_write_behind",
+					    "ddio_close_sync", "ddio_report_bytes_share" };
+	static const char *const values[] = { "0",
+					      "-1",
+					      "1",
+					      "511",
+					      "65537",
+					      "1e6",
+					      "0x10000",
+					      " ",
+					      "maybe",
+					      "%n%s",
+					      "4294967296",
+					      "4294967297",
+					      "18446744073709551615",
+					      "18446744073709551616",
+					      "999999999999999999999999999999999999999999999999" };
+	char longest[MPI_MAX_INFO_VAL];
+	MPI_Info info;
+	size_t k, i;
+
+	if (!applies())
+		return;
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		MPI_Info_create(&info);
+		for (k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			MPI_Info_set(info, keys[k], values[i]);
+		works_with(info, values[i]);
+	}
+	memset(longest, '9', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	MPI_Info_create(&info);
+	for (k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+		MPI_Info_set(info, keys[k], longest);
+	works_with(info, "the longest value");
+}
+
+/* Each process has its own: it is an error of the program at worst, and none waits. */
+static void differing(void)
+{
+	static const char *const hint[][3] = {
+		{ "ddio_write_behind", "true", "false" }, { "ddio_write_behind", "false", "true" },
+		{ "ddio_close_sync", "true", "false" },	  { "ddio_atomic", "true", "false" },
+		{ "ddio_atomic", "false", "true" },	  { "striping_unit", "4096", "65536" },
+		{ "striping_factor", "1", "2" },
+	};
+	MPI_Info info;
+	size_t i;
+
+	if (!applies())
+		return;
+	for (i = 0; i < sizeof(hint) / sizeof(hint[0]); i++) {
+		MPI_Info_create(&info);
+		MPI_Info_set(info, hint[i][0], hint[i][1 + tst.rank % 2]);
+		works_with(info, hint[i][0]);
+	}
+}
+
 void info_cases(void)
 {
 	static const struct mpiio_case cases[] = {
-		{ "info/hints", with_hints }, { "info/get", get_info }, { "info/set", set_info },
-		{ "info/kept", kept },	      { "info/env", env },
+		{ "info/hints", with_hints },
+		{ "info/get", get_info },
+		{ "info/set", set_info },
+		{ "info/kept", kept },
+		{ "info/env", env },
+		{ "info/absurd", absurd },
+		{ "info/differing", differing },
 	};
 
 	CASES(cases);
