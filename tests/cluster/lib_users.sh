@@ -20,7 +20,7 @@ as() { # USER COMMAND...: ddio, or crowd, as that user, who has the key
 	setpriv --reuid "$who" --regid "$who" --clear-groups env DDIO_CONF="$dir/$who/conf" "$dir/bin/$1" "${@:2}"
 }
 # The cluster as it was, but with users.
-start_cluster c --iops 2 --engine aio --disk-size 32M --block-size 64K || exit 1
+start_cluster c --iops 2 --engine aio --disk-size "${DISK_SIZE:-32M}" --block-size 64K || exit 1
 stop_cluster c
 (umask 077 && head -c 32 /dev/urandom | base64 >"$dir/servers.key")
 sed -i "s|^\[cluster\]|&\nusers = munge\nservers_key = $dir/servers.key\ngrant_time = 2s|" "$DDIO_CONF"

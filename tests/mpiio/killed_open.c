@@ -76,7 +76,7 @@ static int try(MPI_Comm comm, const char *name, const char *what)
 /* Of the others some come before that, and some after it. */
 static void die_early(int rank, int who)
 {
-	unsigned int left = rank & 1 ? 2 : 0;
+	unsigned int left = rank & 1 ? 3 : 0;
 
 	if (rank == who) {
 		usleep(300000);

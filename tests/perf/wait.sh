@@ -4,14 +4,35 @@
 # What MPI_Wait() and MPI_Test() cost a program that has no file of ddio, without and with libddio_mpiio before its MPI:
 #
 #   tests/perf/wait.sh [ROUNDS [MILLIONS]]
+#   tests/perf/wait.sh --count
 #
 # ROUNDS (7) of MILLIONS (20) of calls each, in turns.  Prints medians in ns, and the median of the rounds' differences with the
-# least and greatest.  Wants "make mpiio mpiio-tests".
+# least and greatest.  --count prints instructions a call, the mean of all, as valgrind counts them, which takes minutes.  Wants "make
+# mpiio mpiio-tests".
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-build=${BUILD:-$PWD/build} rounds=${1:-7} millions=${2:-20}
-case $rounds$millions in *[!0-9]*) sed -n '4,9s/^# \?//p' "$0"; exit 2 ;; esac
+build=${BUILD:-$PWD/build} count=
+[ "${1:-}" != --count ] || { count=1; shift; }
+rounds=${1:-7} millions=${2:-20}
+case $rounds$millions in *[!0-9]*) sed -n '4,11s/^# \?//p' "$0"; exit 2 ;; esac
 . tests/mpiio/launch.sh
+
+# refs MILLIONS [LIBRARY]: instructions of a run
+refs() {
+	LD_PRELOAD=${2:-} valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$build/tests/mpiio/$mpi/wait" "$1" 2>&1 |
+		sed -n 's/.* I *refs: *//p' | tr -d ,
+}
+# a_call [LIBRARY]: what a million more of each loop's calls take; there are five loops of each call, one of them of an eighth
+a_call() {
+	awk -v few="$(refs 1 "$@")" -v many="$(refs 2 "$@")" 'BEGIN { printf "%.1f", (many - few) / (5e6 * 3.125) }'
+}
+if [ -n "$count" ]; then
+	for mpi in mpich openmpi; do
+		[ ! -x "$build/tests/mpiio/$mpi/wait" ] ||
+			printf '%-8s instructions a call: without %s  with %s\n' $mpi "$(a_call)" "$(a_call "$build/libddio_mpiio.so")"
+	done
+	exit
+fi
 
 # one NAME [LIBRARY]: a run
 one() {
