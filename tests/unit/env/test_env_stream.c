@@ -402,22 +402,40 @@ static int option(int fd, int level, int name)
 	return getsockopt(fd, level, name, &value, &len) ? -1 : value;
 }
 
-/* Returns this process's other end of a connected socket; -1: none. */
-static int other_end(int fd)
+/* Returns this process's socket that is connected to @port; -1: none. */
+static int socket_to(in_port_t port)
 {
-	struct sockaddr_in own = { 0 }, peer;
-	socklen_t len = sizeof(own);
+	struct sockaddr_in peer;
+	socklen_t len;
 	int other;
 
-	getsockname(fd, (struct sockaddr *)&own, &len);
 	for (other = 0; other < 1000; other++) {
 		len = sizeof(peer);
 		memset(&peer, 0, sizeof(peer));
 		if (!getpeername(other, (struct sockaddr *)&peer, &len) &&
-		    peer.sin_family == AF_INET && peer.sin_port == own.sin_port)
+		    peer.sin_family == AF_INET && peer.sin_port == port)
 			return other;
 	}
 	return -1;
+}
+
+/* Returns this process's other end of a connected socket; -1: none. */
+static int other_end(int fd)
+{
+	struct sockaddr_in own = { 0 };
+	socklen_t len = sizeof(own);
+
+	getsockname(fd, (struct sockaddr *)&own, &len);
+	return socket_to(own.sin_port);
+}
+
+static void options_check(int fd)
+{
+	CU_ASSERT_EQUAL(option(fd, IPPROTO_TCP, TCP_NODELAY), 1);
+	CU_ASSERT_EQUAL(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+	CU_ASSERT_EQUAL(option(fd, IPPROTO_TCP, TCP_KEEPIDLE), 15);
+	CU_ASSERT_EQUAL(option(fd, IPPROTO_TCP, TCP_KEEPCNT), 4);
+	CU_ASSERT_EQUAL(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 60000);
 }
 
 /* A socket that was accepted has the options of one that connects, which are those of the listening one. */
@@ -435,12 +453,27 @@ static void test_accepted_options(void)
 	end_wait(&a);
 	accepted = other_end(fd);
 	CU_ASSERT(accepted >= 0);
-	CU_ASSERT_EQUAL(option(accepted, IPPROTO_TCP, TCP_NODELAY), 1);
-	CU_ASSERT_EQUAL(option(accepted, SOL_SOCKET, SO_KEEPALIVE), 1);
-	CU_ASSERT_EQUAL(option(accepted, IPPROTO_TCP, TCP_KEEPIDLE), 15);
-	CU_ASSERT_EQUAL(option(accepted, IPPROTO_TCP, TCP_KEEPCNT), 4);
-	CU_ASSERT_EQUAL(option(accepted, IPPROTO_TCP, TCP_USER_TIMEOUT), 60000);
+	options_check(accepted);
 	close(fd);
+	end_free(&a);
+}
+
+/* One that connects has them, too, though to this machine it gets them late. */
+static void test_connected_options(void)
+{
+	struct pipe_end a, b;
+
+	end_init(&a);
+	end_init(&b);
+	a.want = b.to_send = 1;
+	ddio_real_start_thread(a.env);
+	ddio_real_start_thread(b.env);
+	on_reactor(a.env, end_listen, &a);
+	strcpy(b.addr, a.addr);
+	on_reactor(b.env, end_connect, &b);
+	end_wait(&a);
+	options_check(socket_to(htons((in_port_t)atoi(strrchr(a.addr, ':') + 1))));
+	end_free(&b);
 	end_free(&a);
 }
 
@@ -642,6 +675,7 @@ static const struct ut_case cases[] = {
 	{ "a child of fork()", test_fork },
 	{ "a stream that is reset", test_reset },
 	{ "options of what was accepted", test_accepted_options },
+	{ "options of a connected socket", test_connected_options },
 	{ "connects that fail", test_connect_fails },
 	{ "a stream goes to another reactor", test_hand_over },
 	{ "closing what is in the same batch of events", test_close_in_batch },

@@ -15,9 +15,11 @@
 
 /*
  * A guest whom rank 0 does not hear yet tries again after a quarter of the time that it has waited so far: soon, where
- * the ranks of a job start together, and seldom, where rank 0 is late.
+ * the ranks of a job start together, and seldom, where rank 0 is late.  But an attempt takes processor time, which rank 0 lacks
+ * where many of them are on its machine.
  */
 #define RETRY_SHARE 4
+#define RETRY_EACH_NS 30000
 #define RETRY_LEAST_NS 200000
 #define RETRY_MOST_NS 20000000
 
@@ -215,6 +217,8 @@ static void guest_again(struct create_call *cc)
 	struct ddio_env *env = cc->call.session->env;
 	uint64_t now = ddio_env_now(env), pause = (now - cc->begun) / RETRY_SHARE;
 
+	if (pause < RETRY_EACH_NS * (uint64_t)cc->size)
+		pause = RETRY_EACH_NS * (uint64_t)cc->size;
 	if (pause < RETRY_LEAST_NS)
 		pause = RETRY_LEAST_NS;
 	if (pause > RETRY_MOST_NS)

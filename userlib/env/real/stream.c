@@ -138,6 +138,27 @@ void real_stream_options_set(int fd)
  * Connecting
  */
 
+static int socket_error(int fd)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) ? -errno : -err;
+}
+
+/*
+ * Begins to connect.  Most options are for what may happen on the way to another machine.  To this one there is none: the kernel has
+ * the answer when connect() returns, and says so only if it is asked.
+ */
+static int connect_begin(int fd, const struct addrinfo *addr, bool loopback)
+{
+	if (!loopback)
+		real_stream_options_set(fd);
+	if (connect(fd, addr->ai_addr, addr->ai_addrlen) && errno != EINPROGRESS)
+		return -errno;
+	return loopback ? socket_error(fd) : 0;
+}
+
 /* Starts connecting to s->addr or, if that fails, to a later address. */
 static void stream_try(struct real_stream *s, int err)
 {
@@ -149,15 +170,14 @@ static void stream_try(struct real_stream *s, int err)
 			err = -errno;
 			continue;
 		}
-		real_stream_options_set(fd);
-		if (!connect(fd, s->addr->ai_addr, s->addr->ai_addrlen) || errno == EINPROGRESS) {
+		s->loopback = sockaddr_is_loopback(s->addr->ai_addr);
+		err = connect_begin(fd, s->addr, s->loopback);
+		if (!err) {
 			s->watch.fd = fd;
 			own_fd(fd);
-			s->loopback = sockaddr_is_loopback(s->addr->ai_addr);
 			stream_update(s);
 			return;
 		}
-		err = -errno;
 		close(fd);
 	}
 	stream_break(s, err);
@@ -179,14 +199,13 @@ static bool stream_is_own_peer(int fd)
 
 static void stream_connect_event(struct real_stream *s)
 {
-	socklen_t len = sizeof(int);
-	int err = 0;
+	int err = socket_error(s->watch.fd);
 
-	if (getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &err, &len))
-		err = errno;
 	if (!err && stream_is_own_peer(s->watch.fd))
-		err = ECONNREFUSED;
+		err = -ECONNREFUSED;
 	if (!err) {
+		if (s->loopback)
+			real_stream_options_set(s->watch.fd);
 		s->connecting = false;
 		freeaddrinfo(s->addrs);
 		s->addrs = s->addr = NULL;
@@ -197,7 +216,7 @@ static void stream_connect_event(struct real_stream *s)
 	own_fd_close(s->watch.fd);
 	s->watch.fd = -1;
 	s->addr = s->addr->ai_next;
-	stream_try(s, -err);
+	stream_try(s, err);
 }
 
 static void resolve_work(void *arg)
@@ -250,14 +269,12 @@ static int stream_resolve(struct real_stream *s, const char *host, unsigned int 
  */
 static int stream_socket_error(struct real_stream *s)
 {
-	socklen_t len = sizeof(int);
-	int err = 0;
+	int err;
 
 	if (s->write_err)
 		return s->write_err;
-	if (getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &err, &len))
-		err = errno;
-	return err ? -err : -ECONNRESET;
+	err = socket_error(s->watch.fd);
+	return err ? err : -ECONNRESET;
 }
 
 static void stream_event(struct watch *watch, uint32_t events)
