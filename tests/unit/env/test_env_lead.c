@@ -231,6 +231,38 @@ static void test_left_alone(void)
 	CU_ASSERT_EQUAL(rest.seen, 102);
 }
 
+/* Ends after a time in which the loop's own thread has looked several times whether somebody runs it. */
+static void end_late(struct lead_call *call)
+{
+	call->timer.fn = lead_over;
+	call->timer.arg = call;
+	ddio_timer_arm(call->env, &call->timer, ddio_env_now(call->env) + 30 * MS);
+}
+
+/* Nobody waits any more after many calls, after a long one, and after both: timers are run all the same. */
+static void test_left_after_long(void)
+{
+	struct lent_rest rest = { .env = env_on_thread(),
+				  .lock = PTHREAD_MUTEX_INITIALIZER,
+				  .cond = PTHREAD_COND_INITIALIZER };
+	int i, k;
+
+	rest.post.arg = rest.timer.arg = &rest;
+	rest.timer.fn = rest_seen;
+	rest.post.fn = rest_arm;
+	for (k = 0; k < 6; k++) {
+		for (i = 0; i < 100 && k % 3 != 1; i++)
+			lead_once(rest.env, end_by_timer);
+		for (i = 0; i < 3 && k % 3; i++)
+			lead_once(rest.env, end_late);
+		/* Whoever calls next runs this, and leaves. */
+		ddio_env_post_later(rest.env, &rest.post);
+		call_until_led(rest.env, NULL);
+		rest_await(&rest, k + 1);
+	}
+	ddio_real_free(rest.env);
+}
+
 /*
  * Signals, cancellation, and calls from the reactor
  */
@@ -350,6 +382,7 @@ static const struct ut_case cases[] = {
 	{ "a thread that waits runs the loop", test_led },
 	{ "many threads that call, wait and post", test_crowd },
 	{ "nobody waits: posts and timers are run", test_left_alone },
+	{ "left alone after long calls", test_left_after_long },
 	{ "a signal waits until the loop sleeps", test_signal },
 	{ "a cancelled thread ends its call first", test_cancel },
 	{ "a call from the reactor is refused", test_inside },

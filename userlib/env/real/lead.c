@@ -8,7 +8,8 @@
  * turns until its gate is open, and *leaves* the loop free.  Others that wait meanwhile sleep at their gates, as they
  * would if the loop's own thread ran it.
  *
- * A free loop serves nobody.  So its own thread takes it back when nobody has run it for REAL_LENT_NS; and at once when
+ * A free loop serves nobody.  So its own thread takes it back when nobody has run it for REAL_LENT_NS, or up to REAL_LENT_MOST_NS
+ * where others did whenever it looked, since it wakes up for each look; and at once when
  * it is *wanted*: there are posts of threads that do not wait, threads that sleep at gates, or it is to stop.  Whoever
  * brings something to be done looks at @loop_tid afterwards, and whoever leaves the loop looks afterwards whether
  * there is something: one of the two sees the other.
@@ -21,7 +22,7 @@
 #include <time.h>
 #include "env/real/priv.h"
 
-/* In @rung: take the loop; wait REAL_LENT_NS, and take it then. */
+/* In @rung: take the loop; look again after a while, and take it then. */
 #define RING_TAKE 1
 #define RING_TIME 2
 
@@ -54,13 +55,25 @@ static bool take(struct real *real, int tid)
 	return atomic_compare_exchange_strong(&real->loop_tid, &none, tid);
 }
 
-/* Sleeps until it is rung for, or REAL_LENT_NS if @timed.  Return: RING_*, or 0. */
-static uint32_t await_ring(struct real *real, bool timed)
+/* Sleeps until it is rung for, or for @ns if that is not 0.  Return: RING_*, or 0. */
+static uint32_t await_ring(struct real *real, long ns)
 {
-	const struct timespec time = { .tv_nsec = REAL_LENT_NS };
+	const struct timespec time = { .tv_nsec = ns };
 
-	syscall(SYS_futex, &real->rung, FUTEX_WAIT_PRIVATE, 0, timed ? &time : NULL, NULL, 0);
+	syscall(SYS_futex, &real->rung, FUTEX_WAIT_PRIVATE, 0, ns ? &time : NULL, NULL, 0);
 	return atomic_exchange(&real->rung, 0);
+}
+
+static long longer(long pause)
+{
+	return pause && pause < REAL_LENT_MOST_NS ? pause * 2 : REAL_LENT_MOST_NS;
+}
+
+/* Somebody runs it for long: there is nothing to do until he leaves.  Returns how long to sleep: 0: until it is rung for. */
+static long until_left(struct real *real)
+{
+	atomic_store(&real->tired, 1);
+	return atomic_load(&real->loop_tid) == REAL_FREE ? REAL_LENT_MOST_NS : 0;
 }
 
 /**
@@ -72,7 +85,8 @@ void real_lend(struct real *real)
 {
 	uint32_t led = atomic_load(&real->led), seen, rung;
 	int tid = atomic_load(&real->loop_tid);
-	bool timed = true;
+	long pause = REAL_LENT_NS;
+	bool idle;
 
 	real->opened = false;
 	atomic_store(&real->rung, 0);
@@ -80,17 +94,13 @@ void real_lend(struct real *real)
 	if (wanted(real))
 		ring(real, RING_TAKE);
 	for (;;) {
-		rung = await_ring(real, timed);
+		rung = await_ring(real, pause);
 		seen = led;
 		led = atomic_load(&real->led);
-		timed = true;
-		if (!(rung & RING_TAKE) && (rung || led != seen))
-			continue;
-		if (take(real, tid))
+		idle = rung & RING_TAKE || (!rung && led == seen);
+		if (idle && take(real, tid))
 			return;
-		/* Somebody runs it for longer: there is nothing to do until he leaves. */
-		atomic_store(&real->tired, 1);
-		timed = atomic_load(&real->loop_tid) == REAL_FREE;
+		pause = idle && pause == REAL_LENT_MOST_NS ? until_left(real) : longer(pause);
 	}
 }
 

@@ -28,8 +28,9 @@ struct real;
 /* A loop that gets its processor back only so long after it yielded it looks for no events for the second. */
 #define REAL_LOST_NS 1000000
 #define REAL_CROWDED_NS 300000000
-/* A loop that was lent, and that nobody has run for so long, goes back to its own thread. */
+/* A loop that was lent, and that nobody has run for so long, goes back to its own thread: at first, and in the end. */
 #define REAL_LENT_NS 1000000
+#define REAL_LENT_MOST_NS (4 * REAL_LENT_NS)
 /* In @loop_tid: no thread runs the loop, and one that waits may. */
 #define REAL_FREE (-1)
 
