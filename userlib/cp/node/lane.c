@@ -91,6 +91,22 @@ static void wrong_note(struct lane *lane)
 			lane->altered = (*u)->receiving(lane, x);
 }
 
+/*
+ * Returns true if the lane is to be connected only to tell the node: nobody may want it any more.  One that sends nothing right is
+ * told once in a timeout, or when somebody wants it.
+ */
+static bool wrong_tells(struct lane *lane)
+{
+	const struct ddio_session *s = lane_session(lane);
+	uint64_t now = ddio_env_now(s->env);
+
+	if (lane->state != LANE_READY || !(ddio_conn_features(lane->conn) & DDIO_FEATURE_WRONG) ||
+	    (lane->telling && now - lane->telling < s->timeout_ns))
+		return false;
+	lane->telling = now;
+	return true;
+}
+
 void lane_begin(struct lane *lane)
 {
 	const struct lane_user *const *u;
@@ -197,7 +213,7 @@ static void lane_closed(void *ctx, int err, const char *why)
 	struct error error;
 	uint32_t status = err ? ddio_status_from_errno(err) : DDIO_ST_NODE_LOST;
 	bool wrong = lane->conn && ddio_conn_mismatched(lane->conn);
-	bool tell = wrong && lane->state == LANE_READY;
+	bool tell = wrong && wrong_tells(lane);
 
 	if (shed_retry(lane, err) || carried_retry(lane, err))
 		return;
@@ -215,7 +231,6 @@ static void lane_closed(void *ctx, int err, const char *why)
 		wrong_note(lane);
 	lane_fail(lane, &error);
 	lane->altered = NULL;
-	/* Nobody may want the lane any more, but the node is to be told. */
 	if (tell && lane->state == LANE_DOWN)
 		(void)lane_up(lane, &error);
 }

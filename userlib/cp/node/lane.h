@@ -122,7 +122,8 @@ enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
  * @expecting: how often users expect messages other than replies
  * @mark: the last walk over lanes that visited it; see struct ddio_session
  * @bulk_request: its reply's bulk is being received
- * @wrong: what came and did not match its checksum, and the node was not told of yet
+ * @wrong: what came and did not match its checksum, and the node was not told of yet; @telling: when it was last
+ *	connected for that alone, or 0
  * @altered: while the lane fails for that: the request or operation that the data were for, or NULL
  * @shown: which grants the node remembers of this connection: file, and which of its grants
  * @user: what each user of lanes keeps here; see lane_state()
@@ -147,6 +148,7 @@ struct lane {
 	struct alive alive;
 	struct node_request *bulk_request;
 	struct ddio_msg_wrong wrong;
+	uint64_t telling;
 	const void *altered;
 	struct {
 		uint64_t file, serial;
