@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
 # A short run of one fuzzer: the seed corpus, every input that ever failed, then
-# a fixed number of mutations.  FUZZ_RUNS makes it longer.  A whole I/O processor takes its time.
+# a fixed number of mutations.  FUZZ_RUNS makes it longer, FUZZ_SECONDS ends it by the clock.  A whole I/O processor takes its time.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 . tests/patience.sh
@@ -23,9 +23,10 @@ fi
 seed=${DDIO_SEED:-1}
 runs=60000
 [ "$name" = fuzz_server ] && runs=3000
+[ -n "${FUZZ_SECONDS:-}" ] && runs=-1
 echo "$name: seed $seed"
 "$bin" -seed="$seed" -runs="${FUZZ_RUNS:-$runs}" -max_len=8192 -timeout=$((20 * DDIO_PATIENCE)) -rss_limit_mb=2048 \
-	-artifact_prefix="$dir/" -print_final_stats=1 "$dir/corpus" || {
+	${FUZZ_SECONDS:+-max_total_time="$FUZZ_SECONDS"} -artifact_prefix="$dir/" -print_final_stats=1 "$dir/corpus" || {
 	for f in "$dir"/crash-* "$dir"/leak-* "$dir"/oom-* "$dir"/timeout-*; do
 		[ -e "$f" ] && { echo "$f:"; base64 "$f"; }
 	done
