@@ -69,25 +69,40 @@ static int ddio_chan_sync_blocks(struct ddio_chan *chan)
 	return err;
 }
 
-static int ddio_chan_sync(struct ddio_chan *chan)
+/*
+ * Returns false if that is for the disk's thread: to go through the blocks may take long, and a
+ * lent thread has signals to look at.
+ */
+static bool ddio_chan_sync(struct ddio_chan *chan, bool lent, int *err)
 {
 	const struct ddio_span *span = &chan->coll->list.span[chan->index];
-	int err = ddio_disk_sync_cache(chan->disk, span->from, span->to,
-				       chan->coll->op == DDIO_WRITE);
 
-	return err == -EBUSY ? ddio_chan_sync_blocks(chan) : err;
+	*err = ddio_disk_sync_cache(chan->disk, span->from, span->to, chan->coll->op == DDIO_WRITE);
+	if (*err != -EBUSY)
+		return true;
+	if (!lent)
+		*err = ddio_chan_sync_blocks(chan);
+	return !lent;
 }
 
-/* The first round: writes out what the page cache holds; throws it away if blocks are written. */
-static void ddio_chan_open(struct ddio_chan *chan)
+/*
+ * Before the first round: writes out what the page cache holds; throws it away if blocks are
+ * written.  Returns false if that is for the disk's thread.
+ */
+static bool ddio_chan_open(struct ddio_chan *chan, bool lent)
 {
-	int err = ddio_chan_sync(chan);
+	int err;
 
+	if (chan->phase != DDIO_CHAN_NEW)
+		return true;
+	if (!ddio_chan_sync(chan, lent, &err))
+		return false;
 	chan->phase = DDIO_CHAN_MOVING;
-	if (!err)
-		return;
-	ddio_coll_fail(chan->coll, err);
-	ddio_coll_stop(chan->coll, err);
+	if (err) {
+		ddio_coll_fail(chan->coll, err);
+		ddio_coll_stop(chan->coll, err);
+	}
+	return true;
 }
 
 static void ddio_chan_flushed(struct ddio_flight *flight)
@@ -164,8 +179,6 @@ static bool ddio_chan_round(struct ddio_chan *chan, u32 landed, bool *more)
 
 	chan->works++;
 	chan->in_air -= landed;
-	if (chan->phase == DDIO_CHAN_NEW)
-		ddio_chan_open(chan);
 	ddio_chan_land(chan);
 	if (chan->phase == DDIO_CHAN_MOVING && chan->next < chan->end && !ddio_chan_stopped(chan))
 		ops->begin(chan);
@@ -175,19 +188,20 @@ static bool ddio_chan_round(struct ddio_chan *chan, u32 landed, bool *more)
 	return ddio_chan_over(chan);
 }
 
-/* The channel's last act. */
-static void ddio_chan_end(struct ddio_chan *chan)
+/* The channel's last act.  Returns false, and has done nothing, if it is for the disk's thread. */
+static bool ddio_chan_end(struct ddio_chan *chan, bool lent)
 {
 	struct ddio_coll *coll = chan->coll;
 	int err = 0;
 
-	if (coll->op == DDIO_WRITE)
-		err = ddio_chan_sync(chan);
+	if (coll->op == DDIO_WRITE && !ddio_chan_sync(chan, lent, &err))
+		return false;
 	if (err)
 		ddio_coll_fail(coll, err);
 	ddio_chan_account(chan);
 	ddio_flights_drop(chan);
 	ddio_coll_chan_ended(coll);
+	return true;
 }
 
 /*
@@ -223,12 +237,16 @@ static void ddio_chan_run(struct ddio_chan *chan, const u64 *deadline)
 
 	do {
 		why = atomic_xchg(&chan->run, DDIO_CHAN_BUSY);
+		if (!ddio_chan_open(chan, deadline)) {
+			ddio_chan_queue(chan);
+			return;
+		}
 		if (ddio_chan_round(chan, why & DDIO_CHAN_FLIGHTS, &more)) {
 			/* The word stays set: nobody else starts the work. */
-			if (deadline && chan->coll->op == DDIO_WRITE && ddio_chan_cache_waits(chan))
+			if ((deadline && chan->coll->op == DDIO_WRITE &&
+			     ddio_chan_cache_waits(chan)) ||
+			    !ddio_chan_end(chan, deadline))
 				ddio_chan_queue(chan);
-			else
-				ddio_chan_end(chan);
 			return;
 		}
 		round++;

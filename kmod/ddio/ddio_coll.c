@@ -144,6 +144,14 @@ bool ddio_coll_ended(struct ddio_coll *coll)
 	return ended;
 }
 
+/* A control group that is removed is not kept by what nobody has destroyed yet. */
+static void ddio_coll_leave_group(struct ddio_coll *coll)
+{
+	if (coll->css)
+		css_put(coll->css);
+	coll->css = NULL;
+}
+
 /* Everything is over: gives back what the collective holds, then says so. */
 static void ddio_coll_end(struct ddio_coll *coll)
 {
@@ -152,6 +160,7 @@ static void ddio_coll_end(struct ddio_coll *coll)
 	if (coll->ops->ended)
 		coll->ops->ended(coll);
 	ddio_list_drop(&coll->list);
+	ddio_coll_leave_group(coll);
 	atomic64_inc(&ctx->stats.collectives);
 	trace_ddio_complete(coll);
 	if (coll->flags & DDIO_SUBMIT_FORGET)
@@ -189,8 +198,7 @@ static void ddio_coll_free(struct ddio_obj *obj)
 	kvfree(coll->status);
 	kvfree(coll->chan);
 	ddio_charge_drop(&coll->charge);
-	if (coll->css)
-		css_put(coll->css);
+	ddio_coll_leave_group(coll);
 	ddio_ctx_put(coll->ctx);
 	kfree(coll);
 	atomic64_dec(&ddio_live.collectives);

@@ -112,7 +112,8 @@ void ddio_list_drop(struct ddio_block_list *list);
  * @joint: scatter: reference
  * @joint_link: scatter: in joint->colls
  * @begun_ns: for the trace
- * @css: control group of the task that submitted; its transfers count for it; a reference
+ * @css: control group of the task that submitted; its transfers count for it; a reference, until
+ *	the collective has ended
  * @ioprio: the I/O priority of that task
  */
 struct ddio_coll {

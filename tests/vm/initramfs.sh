@@ -22,7 +22,7 @@ kmod setsid id su getfacl chmod chown chgrp touch wc uniq comm paste shuf split 
 dmesg sync ss ip hexdump md5sum mkfifo mknod lsof fuser gdbserver getfattr setfattr fusermount3'
 
 preload='virtio_pci virtio_console virtio_blk configfs'
-extra_modules="$preload null_blk loop veth bridge dm-mod dm-flakey dm-delay dm-snapshot overlay fuse virtiofs
+extra_modules="$preload null_blk loop veth bridge dm-mod dm-flakey dm-log-writes dm-delay dm-snapshot overlay fuse virtiofs
 scsi_debug sd_mod brd mq-deadline autofs4 test_firmware libcrc32c crc32c-intel
 tls gcm ccm ghash-generic aesni-intel cryptd"
 

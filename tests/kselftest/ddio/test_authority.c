@@ -31,7 +31,7 @@
 #define BYTES (1U << 20)
 #define NR 16U
 
-static struct kt_dev *fast, *slow, *loop;
+static struct kt_dev *fast, *slow, *loop, *coarse;
 
 static void kt_prepare(void)
 {
@@ -39,6 +39,7 @@ static void kt_prepare(void)
 	slow = kt_dev_null(&(struct kt_null){
 		.megabytes = 32, .more = "irqmode=2 completion_nsec=300000000 hw_queue_depth=1" });
 	loop = kt_dev_loop(8);
+	coarse = kt_dev_null(&(struct kt_null){ .megabytes = 32, .block_size = 4096 });
 	if (!fast || !slow)
 		kt_skip_all("no null_blk disk: %s", strerror(errno));
 }
@@ -90,6 +91,20 @@ static int move(FIXTURE_DATA(authority) * self, __u32 disk, __u32 op)
 
 	list_fill(self, disk, 1);
 	kt_submit_init(&s, op, DDIO_PLACE, self->block, 1);
+	s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET;
+	err = kt_submit(self->ctx, &s);
+	return err ? err : s.out_error;
+}
+
+/* Reads the first page of the disk to @where of the buffer. */
+static int read_at(FIXTURE_DATA(authority) * self, __u32 disk, __u64 where)
+{
+	struct ddio_submit s;
+	int err;
+
+	list_fill(self, disk, 1);
+	self->block[0].where = where;
+	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, self->block, 1);
 	s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET;
 	err = kt_submit(self->ctx, &s);
 	return err ? err : s.out_error;
@@ -421,6 +436,47 @@ KT_TEST(authority, sectors_that_grow)
 	EXPECT_EQ(0, kt_submit(self->ctx, &s));
 	EXPECT_EQ(0, s.out_error);
 	close(fd);
+}
+
+/* A table by which a map asks for memory that is aligned to the sectors of @under: its writes are logged, of which there are none. */
+static void aligned_as(char *table, size_t size, const struct kt_dev *under,
+		       const struct kt_dev *log)
+{
+	char data[32], other[32];
+
+	kt_dev_numbers(under, data, sizeof(data));
+	kt_dev_numbers(log, other, sizeof(other));
+	snprintf(table, size, "%s %s", data, other);
+}
+
+/* So is what the disk demands of memory: of a block that suits its sectors before and after. */
+KT_TEST(authority, alignment_that_grows)
+{
+	const __u64 sectors = fast->bytes / 512;
+	struct kt_dev *map;
+	char table[80];
+	__u32 disk;
+
+	if (!coarse)
+		SKIP(return, "no null_blk disk with such sectors");
+	aligned_as(table, sizeof(table), fast, slow);
+	map = kt_dev_dm(sectors, "log-writes", table);
+	if (!map)
+		SKIP(return, "no log-writes of the device mapper: %s", strerror(errno));
+	ASSERT_EQ(0, kt_disk_open(self->ctx, map->path, O_RDWR, &disk));
+	EXPECT_EQ(0, read_at(self, disk, 512));
+	EXPECT_EQ(0, read_at(self, disk, PAGE));
+	aligned_as(table, sizeof(table), coarse, slow);
+	ASSERT_EQ(0, kt_dm_reload(map, sectors, "log-writes", table));
+	EXPECT_EQ(-EINVAL, read_at(self, disk, 512));
+	EXPECT_EQ(0, read_at(self, disk, PAGE));
+	aligned_as(table, sizeof(table), fast, slow);
+	ASSERT_EQ(0, kt_dm_reload(map, sectors, "log-writes", table));
+	EXPECT_EQ(0, read_at(self, disk, 512));
+	/* A context that is still open would keep it. */
+	close(self->ctx);
+	self->ctx = kt_open();
+	kt_dev_free(map);
 }
 
 /* What a file system, or the page cache of a disk, writes back cannot be given away for writing. */

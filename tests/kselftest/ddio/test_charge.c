@@ -202,6 +202,66 @@ KT_TEST(charge, io_of_the_submitter)
 	EXPECT_EQ(bytes, io_of(ADDS, fast, "rbytes="));
 }
 
+#define STAYS GROUPS "/stays"
+#define GOES STAYS "/goes"
+
+/* A child in a group of its own moves blocks in each way, and ends; the context lives on. */
+static int move_in_a_group(FIXTURE_DATA(charge) * self)
+{
+	struct ddio_submit s;
+	int err, i;
+
+	if (join(GOES))
+		return 1;
+	for (i = 0; i < 10; i++) {
+		if (move(self, DDIO_READ) || move(self, DDIO_WRITE))
+			return 2;
+		kt_submit_init(&s, DDIO_WRITE, DDIO_PLACE, self->block, NR);
+		s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET | DDIO_SUBMIT_FLUSH;
+		err = kt_submit(self->ctx, &s);
+		if (err || s.out_error)
+			return 3;
+	}
+	return 0;
+}
+
+static __u64 dying(void)
+{
+	return kt_keyed(STAYS "/cgroup.stat", "nr_dying_descendants");
+}
+
+/* Nothing of a transfer that is over keeps the control group that it counted for. */
+KT_TEST(charge, groups_go)
+{
+	__u64 end = kt_now() + 30 * KT_SECOND;
+	pid_t child;
+	int status;
+
+	if (!self->groups)
+		SKIP(return, "no cgroup2 with io and memory here");
+	/* Without memory's: pages of a group keep that one for long. */
+	ASSERT_EQ(true, group_remove(ADDS) && group_remove(SUBMITS));
+	ASSERT_EQ(0, kt_write("-memory", GROUPS "/cgroup.subtree_control"));
+	ASSERT_EQ(0, mkdir(STAYS, 0755));
+	ASSERT_EQ(0, kt_write("+io", STAYS "/cgroup.subtree_control"));
+	ASSERT_EQ(0, mkdir(GOES, 0755));
+	ASSERT_EQ(0, kt_disk_open(self->ctx, fast->path, O_RDWR, &self->disk));
+	use_disk(self);
+	ASSERT_EQ(0, dying());
+	child = fork();
+	if (!child)
+		_exit(move_in_a_group(self));
+	EXPECT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(true, group_remove(GOES));
+	while (dying() && kt_now() < end)
+		usleep(20000);
+	EXPECT_EQ(0, dying());
+	EXPECT_EQ(true, group_remove(STAYS));
+	mkdir(ADDS, 0755);
+	mkdir(SUBMITS, 0755);
+}
+
 static __u64 memory_of(const char *group)
 {
 	char text[32];
@@ -324,6 +384,80 @@ KT_TEST(charge, limit_of_the_group)
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, kt_keyed(SUBMITS "/memory.events", "oom_kill"));
 	EXPECT_LT(0, kt_keyed(SUBMITS "/memory.events", "max"));
+}
+
+#define TRACING "/sys/kernel/tracing/"
+#define PAGES TRACING "events/kmem/mm_page_alloc/"
+/* 2 MB of entries: more than a page of any size that is always there, less than what the allocator never has. */
+#define GREAT_LIST 50000U
+
+/* Traces the allocations of this process that are greater than those at which the kernel tries hard, and are no faults. */
+static int trace_begin(void)
+{
+	char filter[64];
+	int err;
+
+	snprintf(filter, sizeof(filter), "order > 3 && common_pid == %d", getpid());
+	err = kt_empty(TRACING "trace");
+	if (!err)
+		err = kt_write(filter, PAGES "filter");
+	return err ? err : kt_write("1", PAGES "enable");
+}
+
+/*
+ * Counts those that would press others for the sake of contiguous memory; *@easy: those that would
+ * not.
+ */
+static unsigned int trace_end(unsigned int *easy)
+{
+	FILE *f = fopen(TRACING "trace", "re");
+	unsigned int hard = 0;
+	char line[512];
+
+	kt_write("0", PAGES "enable");
+	kt_write("0", PAGES "filter");
+	*easy = 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "mm_page_alloc:"))
+			continue;
+		if (strstr(line, "__GFP_NORETRY") ||
+		    !(strstr(line, "GFP_KERNEL") || strstr(line, "__GFP_RECLAIM") ||
+		      strstr(line, "__GFP_DIRECT_RECLAIM")))
+			++*easy;
+		else if (!hard++)
+			printf("# %s", line);
+	}
+	if (f)
+		fclose(f);
+	return hard;
+}
+
+/* Long lists take contiguous memory only where it lies ready, and otherwise pages. */
+KT_TEST(charge, long_lists_press_nobody)
+{
+	struct ddio_block *block = calloc(GREAT_LIST, sizeof(*block));
+	unsigned int easy, hard;
+	struct ddio_submit s;
+	__u32 i;
+
+	if (access(PAGES "enable", W_OK))
+		SKIP(return, "no " PAGES);
+	ASSERT_EQ(0, kt_disk_open(self->ctx, fast->path, O_RDWR, &self->disk));
+	for (i = 0; i < GREAT_LIST; i++)
+		block[i] = (struct ddio_block){ .length = 512,
+						.offset = (i * 7 % GREAT_LIST) * 512,
+						.disk = self->disk,
+						.buffer = self->buffer };
+	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, block, GREAT_LIST);
+	s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET;
+	ASSERT_EQ(0, trace_begin());
+	EXPECT_EQ(0, kt_submit(self->ctx, &s));
+	EXPECT_EQ(0, s.out_error);
+	hard = trace_end(&easy);
+	EXPECT_EQ(0, hard);
+	/* Or nothing was tried. */
+	EXPECT_LT(0, easy);
+	free(block);
 }
 
 static int ioprio_set(int class, int level)

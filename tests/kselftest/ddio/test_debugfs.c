@@ -398,7 +398,7 @@ KT_TEST(debugfs, tracepoints)
 
 	if (access(TRACING "/events/ddio/enable", F_OK))
 		SKIP(return, "no " TRACING);
-	ASSERT_EQ(0, truncate(TRACING "/trace", 0));
+	ASSERT_EQ(0, kt_empty(TRACING "/trace"));
 	ASSERT_EQ(0, kt_write("1", TRACING "/events/ddio/enable"));
 	ASSERT_EQ(0, move(self, DDIO_READ, 0));
 	ASSERT_EQ(0, kt_ring_setup(self->ctx, 64, 8, &ring, &length));

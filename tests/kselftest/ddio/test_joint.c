@@ -451,6 +451,71 @@ KT_TEST(joint, left_at_once)
 	EXPECT_EQ(0, touched);
 }
 
+#define TABLES "/sys/kernel/debug/page_tables/kernel"
+#define KPTR "/proc/sys/kernel/kptr_restrict"
+
+/* Where the module has mapped the memory of the only member that has its like: the kernel's own address; 0: it does not tell. */
+static __u64 mapped_at(size_t length)
+{
+	__u64 from, to, at = 0;
+	char line[256], old[16];
+	FILE *f;
+
+	/* Addresses are shown as they are only if they are hidden from others. */
+	if (kt_read(old, sizeof(old), KPTR) || kt_write("1", KPTR))
+		return 0;
+	f = fopen("/proc/vmallocinfo", "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, " ddio_pin_map") &&
+		    sscanf(line, "0x%llx-0x%llx", &from, &to) == 2 && to - from >= length)
+			at = from;
+	if (f)
+		fclose(f);
+	kt_write(old, KPTR);
+	return at;
+}
+
+/* Returns 'w' if the kernel may write there, 'r' if not, '?' if it is not known. */
+static char access_of(__u64 at)
+{
+	FILE *f = fopen(TABLES, "re");
+	char line[256], access = '?';
+	__u64 from, to;
+
+	while (f && access == '?' && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "0x%llx-0x%llx", &from, &to) != 2 || at < from || at >= to)
+			continue;
+		access = strstr(line, " RW ") ? 'w' : strstr(line, " ro ") ? 'r' : '?';
+	}
+	if (f)
+		fclose(f);
+	return access;
+}
+
+/* Memory that a member gave for reading alone, the module cannot write to, either. */
+KT_TEST(joint, read_only)
+{
+	static const struct {
+		__u32 flags;
+		char access;
+	} way[] = { { 0, 'w' }, { DDIO_BUFFER_READONLY, 'r' } };
+	int member;
+	__u64 at;
+	size_t i;
+
+	if (access(TABLES, R_OK))
+		SKIP(return, "no " TABLES);
+	for (i = 0; i < KT_ARRAY_SIZE(way); i++) {
+		member = ddio_kdev_joint_join(self->joint, 0, self->memory[0], ROOM, way[i].flags);
+		ASSERT_LE(0, member);
+		at = mapped_at(ROOM);
+		if (!at)
+			SKIP(return, "this kernel does not tell where it has mapped something");
+		EXPECT_EQ(way[i].access, access_of(at));
+		close(member);
+	}
+}
+
 /* Unmapped memory stays pinned: no data go to memory that was mapped there later. */
 KT_TEST(joint, unmapped)
 {

@@ -29,6 +29,16 @@ int kt_write(const char *value, const char *path, ...)
 	return err;
 }
 
+int kt_empty(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 int kt_read(char *value, size_t size, const char *path, ...)
 {
 	char name[256];

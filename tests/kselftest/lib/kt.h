@@ -39,6 +39,8 @@ uint64_t kt_seed(void);
  * files.c: attributes in /proc and /sys
  */
 int kt_write(const char *value, const char *path, ...) __attribute__((format(printf, 2, 3)));
+/* Empties a file.  The kernel's trace hears of it by O_TRUNC alone, not by truncate(). */
+int kt_empty(const char *path);
 /* Reads the file's first line without its end. */
 int kt_read(char *value, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
 /* The number behind "@key " or "@key:" in a file of such lines; ~0 if there is none. */
