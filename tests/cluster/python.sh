@@ -40,6 +40,15 @@ check "the wheel is for every Python and machine, and has its types" test "$(cd 
 check "its version is the project's" test -e "build/ddio-$(sed -n 's/^VERSION := //p' Makefile)-py3-none-any.whl"
 $python -m zipfile -e build/ddio-*-py3-none-any.whl "$dir/site"
 export PYTHONPATH=$dir/site:$top/tests/python
+in_venv() (
+	# What is unpacked there would be taken for installed.
+	unset PYTHONPATH
+	wheel=$(echo "$top"/build/ddio-*-py3-none-any.whl)
+	$python -m venv --system-site-packages "$dir/venv" && cd "$dir" && venv/bin/python -m pip -q install --no-index --no-deps "$wheel" &&
+		venv/bin/python -c 'import ddio, sys; assert ddio.__file__.startswith(sys.prefix); ddio.Array(4)' &&
+		venv/bin/python -m pip -q uninstall -y ddio && ! venv/bin/python -c 'import ddio' 2>/dev/null
+)
+with_module ensurepip "pip installs it into a virtual environment, and takes it away" in_venv
 with_module mypy "the types are consistent" $python -m mypy --strict --cache-dir "$dir/mypy" "$dir/site/ddio"
 
 check "start" start_cluster c --iops 3 --engine mem --disk-size 64M

@@ -7,7 +7,9 @@ import errno
 import gc
 import io
 import os
+import tempfile
 import threading
+import time
 import unittest
 
 import numpy as np
@@ -121,6 +123,50 @@ class Collective(unittest.TestCase):
     def test_async(self):
         """awaited operations overlap, and a cancelled task leaves its transfer whole"""
         self.assertEqual(ddio.fork(2, awaits), [True] * 2)
+
+
+    def test_given_up(self):
+        """a coroutine that gives up waiting for a late member, and a fork meanwhile, leave the operation whole"""
+        with tempfile.TemporaryDirectory() as d:
+            self.assertEqual(ddio.fork(2, give_up, os.path.join(d, "go")), [True] * 2)
+
+
+async def give_up_waiting(op):
+    for _ in range(100):
+        try:
+            await asyncio.wait_for(_await(op), 0.005)
+        except (asyncio.TimeoutError, TimeoutError):
+            continue
+        return False
+    return not op.done()
+
+
+def refuses_in_child(op):
+    pid = os.fork()
+    if pid == 0:
+        code = 0
+        for use in (op.wait, op.done):
+            try:
+                use()
+                code = 1
+            except ValueError as e:
+                code |= 0 if "fork first" in str(e) else 2
+        os._exit(code)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def give_up(group, go):
+    a = ddio.Array(WHOLE.shape, "f8", (NONE, CYCLIC))
+    with group.open("whole") as f:
+        if group.rank:
+            while not os.path.exists(go):
+                time.sleep(0.01)
+            return is_share(f.read(a, group=group), WHOLE, a, group)
+        op = f.start_read(a, group=group)
+        right = asyncio.run(give_up_waiting(op)) and threading.active_count() < 10 and refuses_in_child(op)
+        with open(go, "w", encoding="ascii"):
+            pass
+        return right and is_share(asyncio.run(_await(op)), WHOLE, a, group)
 
 
 def read_npy(group):
@@ -351,6 +397,13 @@ class Alone(unittest.TestCase):
             for _ in range(2):
                 with self.assertRaises(OSError):
                     bad.wait()
+
+    def test_awaited_after_fork(self):
+        """a process that has awaited forks, and its child awaits on a session of its own"""
+        put("whole", WHOLE)
+        with self.s.open("whole") as f:
+            asyncio.run(_await(f.start_read(ddio.Array(WHOLE.shape))))
+        self.assertEqual(ddio.fork(2, awaits), [True] * 2)
 
     def test_forgotten(self):
         """memory of operations that nobody waits for stays until the session ends"""

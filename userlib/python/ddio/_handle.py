@@ -24,9 +24,13 @@ class Root:
         self.calls = 0
         self.kept: dict[int, Any] = {}
 
-    def __enter__(self) -> None:
+    def check(self) -> None:
+        """Raises ValueError in a process that has come by the session through fork()."""
         if self.pid != os.getpid():
             raise ValueError("a session belongs to the process that connected it: fork first, then connect")
+
+    def __enter__(self) -> None:
+        self.check()
         with self.lock:
             if self.handle is None:
                 raise ValueError("the session has been closed")

@@ -9,7 +9,7 @@ import enum
 import math
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any, Generator, Sequence, cast
 
@@ -195,11 +195,13 @@ class Operation:
     def __init__(self, root: Root, handle: ctypes.c_void_p, call: Call) -> None:
         self._root, self._handle, self._call = root, handle, call
         self._waits = threading.Lock()
+        self._waiter: Future[Data] | None = None
         self._result: Data | BaseException | None = None
         root.kept[id(self)] = self
 
     def done(self) -> bool:
         """Tells whether wait() would return at once."""
+        self._root.check()
         if not self._waits.acquire(blocking=False):
             return False
         try:
@@ -212,6 +214,8 @@ class Operation:
 
     def wait(self) -> Data:
         """Waits for the end and returns the array, or raises what went wrong; the same each time it is called."""
+        # After fork() the lock may be that of a thread that is not there.
+        self._root.check()
         with self._waits:
             if self._result is None:
                 self._result = self._wait()
@@ -229,5 +233,8 @@ class Operation:
             return result
 
     def __await__(self) -> Generator[Any, None, Data]:
-        future = asyncio.get_running_loop().run_in_executor(_waiting_threads(), self.wait)
-        return asyncio.shield(future).__await__()
+        self._root.check()
+        # One thread waits, however often somebody begins to wait and gives up.
+        if self._waiter is None:
+            self._waiter = _waiting_threads().submit(self.wait)
+        return asyncio.shield(asyncio.wrap_future(self._waiter)).__await__()
