@@ -3,6 +3,7 @@
 # What the tests of users share: a munged of the test's own, a cluster "c", and Alice and Mallory, who have its key.  Sourced.
 if [ "$(id -u)" = 0 ] && [ -z "${OWN_RUN:-}" ]; then
 	# /run of its own, where munged and its clients meet.
+	unshare -m true 2>/dev/null || { echo "skipped: no mount namespaces here"; exit 77; }
 	OWN_RUN=1 exec unshare -m "$0" "$@"
 fi
 . "$(dirname "${BASH_SOURCE[0]}")/lib_munge.sh"

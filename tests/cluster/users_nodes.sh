@@ -5,6 +5,7 @@
 # nobody, who neither mounts it nor administers it, nor reads what others have.
 if [ "$(id -u)" = 0 ] && [ -z "${OWN_RUN:-}" ]; then
 	# /run of its own, where munged and its clients meet.
+	unshare -m true 2>/dev/null || { echo "skipped: no mount namespaces here"; exit 77; }
 	OWN_RUN=1 exec unshare -m "$0" "$@"
 fi
 . "$(dirname "$0")/lib_munge.sh"
