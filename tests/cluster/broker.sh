@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
+# timeout: 400
 # 16 processes on one machine reach two nodes on others through one of them: the connections that the nodes see, the same bytes, and
 # what happens when that process is killed or stopped, or the keys differ.
 probe=ddio-probe-$$
@@ -133,7 +133,9 @@ check "the next group is served by a new one" [ "$(grep -c ' ok 1' "$dir/out")" 
 crowd -s 4194304 -w -c 100000 &
 soon there
 sleep 0.5
-m=$(net cp pgrep -f helpers/crowd | grep -v "^$(broker)\$" | tail -1)
+# Of those of this test alone, the last that was made; the first is their parent, which only waits.
+m=$(ip netns pids "$t-cp" | sort -n | grep -v "^$(broker)\$" | tail -1)
+check "there is a member that is not the broker" grep -q crowd "/proc/$m/comm"
 kill -STOP "$m"
 soon eval '[ "$(grep -c " err -" "$dir/out")" = 15 ]'
 check "a stopped member is noticed by all the others" [ "$(grep -c ' err -' "$dir/out")" = 15 ]
