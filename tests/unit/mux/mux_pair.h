@@ -194,8 +194,13 @@ static inline void mux_pair_open(struct mux_pair *p, const struct ddio_sim_link 
 
 static inline void mux_end_free(struct mux_end *end)
 {
+	uint32_t i;
+
 	ddio_mux_free(end->mux, -ECANCELED, NULL);
 	end->mux = NULL;
+	/* Those of a process that was killed, or that was told nothing yet. */
+	for (i = 0; end->users && i < end->opened; i++)
+		user_close(&end->users[i]);
 }
 
 static inline void mux_pair_end(struct mux_pair *p)
