@@ -79,7 +79,8 @@ static void die_early(int rank, int who)
 	unsigned int left = rank & 1 ? 3 : 0;
 
 	if (rank == who) {
-		usleep(300000);
+		/* What it has told the others in the barrier goes before it. */
+		usleep(1500000);
 		raise(SIGKILL);
 	}
 	/* MPICH's signal that a process has died wakes it. */

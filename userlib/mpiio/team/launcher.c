@@ -26,13 +26,13 @@ enum { ASKED_MOST = 256, ANSWER_MAX = 2048, ANSWER_MS = 10000 };
  * @fd: or -1: it is not one that can be asked
  * @comm: whose processes are waited for
  * @due: when it is asked next; @every: nanoseconds
- * @asked: and has not answered; @answer: as far as it has come
+ * @asked: and has not answered; @answer: as far as it has come; @mute: it has not answered in time, and is asked no more
  */
 static struct {
 	int fd;
 	MPI_Comm comm;
 	uint64_t due, every;
-	bool asked;
+	bool asked, mute;
 	size_t len;
 	char answer[ANSWER_MAX];
 } launcher = { .fd = -1 };
@@ -63,7 +63,7 @@ static int launcher_find(void)
 	socklen_t len = sizeof(kind);
 
 	PMPI_Query_thread(&level);
-	if (!fd || !getenv("MPI_LOCALNRANKS") || getenv("MPIR_CVAR_PMI_VERSION") ||
+	if (launcher.mute || !fd || !getenv("MPI_LOCALNRANKS") || getenv("MPIR_CVAR_PMI_VERSION") ||
 	    level == MPI_THREAD_MULTIPLE || !is_mpich() ||
 	    getsockopt(atoi(fd), SOL_SOCKET, SO_TYPE, &kind, &len) || kind != SOCK_STREAM)
 		return -1;
@@ -176,7 +176,7 @@ bool launcher_misses(void)
 void launcher_end(void)
 {
 	if (launcher.fd >= 0 && launcher.asked)
-		launcher_hear(ANSWER_MS);
+		launcher.mute = !launcher_hear(ANSWER_MS);
 	launcher.asked = false;
 	launcher.fd = -1;
 }

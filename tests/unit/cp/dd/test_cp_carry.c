@@ -306,6 +306,18 @@ static void wrong_lengths(void)
 	deep = false;
 }
 
+/* The most of the group's turns that are lent at a time, from now on for a while. */
+static uint32_t lent_most(struct cp_proc *p, const struct ddio_group *g)
+{
+	uint32_t most = 0, k;
+
+	for (k = 0; k < 500; k++) {
+		most = g->nlent > most ? g->nlent : most;
+		ddio_sim_sleep(p->env, 1000);
+	}
+	return most;
+}
+
 /* Many at once, small ones between others: each has its bytes. */
 static void under_way(struct cp_proc *p)
 {
@@ -315,6 +327,7 @@ static void under_way(struct cp_proc *p)
 	struct ddio_op *op[AT_ONCE];
 	static uint8_t buf[CP_PROCS][AT_ONCE][2000];
 	uint64_t i, k, len, bad = 0;
+	uint32_t most;
 	int round;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
@@ -334,6 +347,8 @@ static void under_way(struct cp_proc *p)
 			else
 				CP_OK(p, ddio_start_write_all(f, g, &t, &op[i]));
 		}
+		most = lent_most(p, g);
+		CU_ASSERT(most > 1 && most <= TURNS_LENT);
 		for (i = AT_ONCE; i-- > 0;)
 			CP_OK(p, ddio_wait(op[i]));
 		for (i = 0; round && i < AT_ONCE; i++)
