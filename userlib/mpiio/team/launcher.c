@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * MPICH's launcher knows which processes of a job have died on any machine, and tells whoever asks for PMI_dead_processes by the
- * connection over which the MPI has asked it at its start: PMI, version 1, a line there and one back.  The MPI itself uses that in few
- * calls, and none of them is under way while this process, which has one thread for such calls, is in another.
+ * connection over which the MPI has asked it at its start: PMI, version 1, a line there and one back.  The MPI itself may use that in
+ * any of its calls, to find the address of a process for instance; so a question is over, with its answer, before the next of them.
  *
  * It is asked while processes wait for others to come, who may be late: after a second, and then so seldom that the launcher has at
  * most ASKED_MOST questions a second from all of them.
@@ -26,13 +26,13 @@ enum { ASKED_MOST = 256, ANSWER_MAX = 2048, ANSWER_MS = 10000 };
  * @fd: or -1: it is not one that can be asked
  * @comm: whose processes are waited for
  * @due: when it is asked next; @every: nanoseconds
- * @asked: and has not answered; @answer: as far as it has come; @mute: it has not answered in time, and is asked no more
+ * @answer: as far as it has come; @mute: it has not answered in time, and is asked no more
  */
 static struct {
 	int fd;
 	MPI_Comm comm;
 	uint64_t due, every;
-	bool asked, mute;
+	bool mute;
 	size_t len;
 	char answer[ANSWER_MAX];
 } launcher = { .fd = -1 };
@@ -83,39 +83,34 @@ void launcher_begin(MPI_Comm comm)
 	launcher.due = now_ns() + (uint64_t)(1 + rank % turns) * 1000000000u;
 }
 
-static void launcher_ask(void)
+static bool launcher_ask(void)
 {
 	static const char line[] = "cmd=get kvsname=ddio key=PMI_dead_processes\n";
 
-	if (send(launcher.fd, line, sizeof(line) - 1, MSG_NOSIGNAL) != (ssize_t)sizeof(line) - 1) {
-		launcher.fd = -1;
-		return;
-	}
-	launcher.asked = true;
 	launcher.len = 0;
+	launcher.answer[0] = '\0';
+	return send(launcher.fd, line, sizeof(line) - 1, MSG_NOSIGNAL) == (ssize_t)sizeof(line) - 1;
 }
 
-/* Waits so many milliseconds for the answer.  Returns true if all of it has come. */
-static bool launcher_hear(int ms)
+/* Returns true if all of the answer has come. */
+static bool launcher_hear(void)
 {
 	struct pollfd p = { .fd = launcher.fd, .events = POLLIN };
 	ssize_t n;
 
-	while (launcher.asked && poll(&p, 1, ms) == 1) {
-		n = recv(launcher.fd, launcher.answer + launcher.len, ANSWER_MAX - 1 - launcher.len,
-			 MSG_DONTWAIT);
+	while (!strchr(launcher.answer, '\n')) {
+		n = poll(&p, 1, ANSWER_MS);
+		if (n == 1)
+			n = recv(launcher.fd, launcher.answer + launcher.len,
+				 ANSWER_MAX - 1 - launcher.len, MSG_DONTWAIT);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
-		if (n <= 0) {
-			launcher.asked = false;
-			launcher.fd = -1;
+		if (n <= 0)
 			return false;
-		}
 		launcher.len += (size_t)n;
 		launcher.answer[launcher.len] = '\0';
-		launcher.asked = !strchr(launcher.answer, '\n');
 	}
-	return !launcher.asked;
+	return true;
 }
 
 /* Whether the rank of this job's processes is one of those that are waited for. */
@@ -159,12 +154,9 @@ bool launcher_misses(void)
 
 	if (launcher.fd < 0 || now < launcher.due)
 		return false;
-	if (!launcher.asked)
-		launcher_ask();
-	if (launcher.fd < 0 || !launcher_hear(0) || launcher.fd < 0)
-		return false;
+	launcher.mute = !launcher_ask() || !launcher_hear();
 	launcher.due = now + launcher.every;
-	list = strstr(launcher.answer, " value=");
+	list = launcher.mute ? NULL : strstr(launcher.answer, " value=");
 	if (!list || !strstr(launcher.answer, " rc=0 ")) {
 		launcher.fd = -1;
 		return false;
@@ -172,11 +164,7 @@ bool launcher_misses(void)
 	return names_one(list + 7);
 }
 
-/* What it still answers is not left for the MPI. */
 void launcher_end(void)
 {
-	if (launcher.fd >= 0 && launcher.asked)
-		launcher.mute = !launcher_hear(ANSWER_MS);
-	launcher.asked = false;
 	launcher.fd = -1;
 }
