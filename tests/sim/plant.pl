@@ -74,7 +74,7 @@ my %bug = (
 	# Some bytes of a stream go out on another one, if there is one.
 	mixed => ['userlib/mux/stream.c', 'frame_send', '{ .id = s->id }', '{ .id = len == 512 && s->id > 1 ? s->id - 1 : s->id }', '--brokers'],
 	# A broker that hands on a stream forgets to end it.
-	unended => ['userlib/mux/relay.c', 'relay_end', 'ddio_mux_end(from->other->stream, err);', '', '--brokers'],
+	unended => ['userlib/mux/relay.c', 'relay_end', 'ddio_mux_end(from->other->stream, err);', 'ddio_stream_detach(from->other->stream);', '--brokers'],
 	# The connection of a broker to one reactor is taken for that to another of the node.
 	reactor => ['userlib/cp/broker/carrier.c', 'carrier_get', ' && c->reactor == reactor', '', '--brokers'],
 );
