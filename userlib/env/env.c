@@ -54,6 +54,12 @@ void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload)
 	env->ops->offload(env, offload);
 }
 
+void ddio_env_serve(struct ddio_env *env, bool serve)
+{
+	if (env->ops->serve)
+		env->ops->serve(env, serve);
+}
+
 void ddio_env_await(struct ddio_env *env)
 {
 	env->awaited = ddio_env_now(env) + AWAITED_NS;

@@ -93,6 +93,12 @@ void ddio_env_offload(struct ddio_env *env, struct ddio_offload *offload);
 int ddio_env_flush_file(struct ddio_env *env, int fd);
 
 /*
+ * Other processes are served here: from now on a thread that waits does not run the loop in place of the reactor's own, after which it
+ * would serve nobody for a while.  Counted: each true needs its false.  On the reactor.
+ */
+void ddio_env_serve(struct ddio_env *env, bool serve);
+
+/*
  * What comes next is awaited by somebody, and comes mostly within a millisecond, the flush of a disk for instance: for so long a
  * reactor that has nothing to do looks for events for longer before it sleeps.  On the reactor.
  */

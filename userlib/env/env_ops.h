@@ -39,6 +39,8 @@ struct ddio_env_ops {
 	int (*gate_wait)(struct ddio_env *env, struct ddio_gate *gate, uint64_t deadline_ns);
 	/* May be NULL: post() and gate_wait(). */
 	int (*call)(struct ddio_env *env, struct ddio_post *post, struct ddio_gate *gate);
+	/* May be NULL: nobody but its own thread runs the loop. */
+	void (*serve)(struct ddio_env *env, bool serve);
 	/* Both may be NULL: there are no descriptors. */
 	int (*watcher_start)(struct ddio_env *env, struct ddio_watcher *watcher);
 	void (*watcher_stop)(struct ddio_env *env, struct ddio_watcher *watcher);

@@ -263,6 +263,36 @@ static void test_left_after_long(void)
 	ddio_real_free(rest.env);
 }
 
+static void serve_on(struct lead_call *call)
+{
+	ddio_env_serve(call->env, true);
+	lead_over(call);
+}
+
+static void serve_off(struct lead_call *call)
+{
+	ddio_env_serve(call->env, false);
+	lead_over(call);
+}
+
+/* While others are served the loop is its own thread's, once that has it. */
+static void test_served(void)
+{
+	struct ddio_env *env = env_on_thread();
+	uint64_t until = ddio_env_now(env) + PATIENCE;
+	bool led = lead_once(env, serve_on);
+	int i;
+
+	while (led && ddio_env_now(env) < until)
+		led = lead_once(env, NULL);
+	CU_ASSERT_FALSE(led);
+	for (i = 0; i < 1000; i++)
+		CU_ASSERT_FALSE(lead_once(env, NULL));
+	lead_once(env, serve_off);
+	call_until_led(env, NULL);
+	ddio_real_free(env);
+}
+
 /*
  * Signals, cancellation, and calls from the reactor
  */
@@ -383,6 +413,7 @@ static const struct ut_case cases[] = {
 	{ "many threads that call, wait and post", test_crowd },
 	{ "nobody waits: posts and timers are run", test_left_alone },
 	{ "left alone after long calls", test_left_after_long },
+	{ "while others are served, nobody else runs it", test_served },
 	{ "a signal waits until the loop sleeps", test_signal },
 	{ "a cancelled thread ends its call first", test_cancel },
 	{ "a call from the reactor is refused", test_inside },

@@ -19,6 +19,7 @@ struct guest {
 static void guest_end(struct guest *g, int err)
 {
 	ddio_list_del(&g->link);
+	ddio_env_serve(g->broker->session->env, false);
 	if (g->mux)
 		ddio_mux_free(g->mux, err, NULL);
 	ddio_conn_close(g->conn, false);
@@ -112,6 +113,7 @@ static void serve_accept(void *ctx, struct ddio_stream *stream)
 		return;
 	}
 	ddio_list_add(&g->link, &b->guests);
+	ddio_env_serve(b->session->env, true);
 }
 
 int serve_begin(struct broker *b)

@@ -43,6 +43,17 @@ void real_want(struct real *real)
 		ring(real, RING_TAKE);
 }
 
+/* Processes that are served wait, as threads at gates do. */
+void real_serve(struct ddio_env *env, bool serve)
+{
+	struct real *real = real_of(env);
+
+	if (serve)
+		atomic_fetch_add(&real->waiting, 1);
+	else
+		atomic_fetch_sub(&real->waiting, 1);
+}
+
 bool real_may_lend(const struct real *real)
 {
 	return real->opened && ddio_list_empty(&real->broken) && !wanted(real);

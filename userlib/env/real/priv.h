@@ -107,7 +107,7 @@ struct real_memory_ops {
  * @rung: what the loop's own thread is to do that has lent the loop: RING_* (lead.c)
  * @led: how often a thread that waits has run the loop
  * @tired: the loop's own thread wants to be told when the one that runs the loop leaves it
- * @waiting: threads that wait for gates that the loop opens, and do not run it
+ * @waiting: threads that wait for gates that the loop opens, and do not run it; and calls of ddio_env_serve()
  * @opened: since the loop was lent last, a gate was opened for which one of these waited
  * @signals: let through while the loop sleeps; NULL: those of its thread
  * @batch: events of this turn that are not dispatched yet begin at @batch_at
@@ -207,6 +207,8 @@ bool real_may_lend(const struct real *real);
 void real_lend(struct real *real);
 /* Something is to be done in the loop: if nobody runs it, its own thread is to. */
 void real_want(struct real *real);
+/* See ddio_env_serve(). */
+void real_serve(struct ddio_env *env, bool serve);
 int real_call(struct ddio_env *env, struct ddio_post *post, struct ddio_gate *gate);
 
 /* What a gate's word says; GATE_CALLED: a thread is asleep in real_call(). */

@@ -108,6 +108,7 @@ static const struct ddio_env_ops real_ops = {
 	.gate_open = real_gate_open,
 	.gate_wait = real_gate_wait,
 	.call = real_call,
+	.serve = real_serve,
 	.watcher_start = real_watcher_start,
 	.watcher_stop = real_watcher_stop,
 	.random = real_random,
