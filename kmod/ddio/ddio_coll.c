@@ -253,7 +253,7 @@ static void ddio_coll_take_submitter(struct ddio_coll *coll)
 struct ddio_coll *ddio_coll_new(struct ddio_ctx *ctx, const struct ddio_submit *arg,
 				const struct ddio_delivery *ops)
 {
-	struct ddio_coll *coll = kzalloc(sizeof(*coll), GFP_KERNEL_ACCOUNT);
+	struct ddio_coll *coll = kzalloc(sizeof(*coll), DDIO_GFP);
 
 	if (!coll)
 		return NULL;

@@ -18,7 +18,7 @@ struct ddio_ctx *ddio_ctx_new(void)
 	/* A thread of the kernel's own may be told to open any path. */
 	if (!current->mm)
 		return ERR_PTR(-EPERM);
-	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	ctx = kzalloc(sizeof(*ctx), DDIO_GFP);
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
 	/* The caller has a reference to the module, by the device's file operations. */
@@ -112,8 +112,7 @@ int ddio_ctx_add(struct ddio_ctx *ctx, struct ddio_obj *obj)
 	lockdep_assert_held(&ctx->lock);
 	if (disk && ctx->nr_disks == DDIO_DISKS_MAX)
 		return -EOVERFLOW;
-	err = xa_alloc_cyclic(&ctx->objs, &id, obj, XA_LIMIT(1, U32_MAX), &ctx->next_id,
-			      GFP_KERNEL_ACCOUNT);
+	err = xa_alloc_cyclic(&ctx->objs, &id, obj, XA_LIMIT(1, U32_MAX), &ctx->next_id, DDIO_GFP);
 	if (err < 0)
 		return err == -EBUSY ? -EOVERFLOW : err;
 	obj->id = id;

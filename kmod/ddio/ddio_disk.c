@@ -106,7 +106,7 @@ static struct ddio_kdisk *ddio_disk_new(struct file *file)
 	if (!S_ISBLK(file_inode(file)->i_mode))
 		goto put_file;
 	err = -ENOMEM;
-	disk = kzalloc(sizeof(*disk), GFP_KERNEL_ACCOUNT);
+	disk = kzalloc(sizeof(*disk), DDIO_GFP);
 	if (!disk)
 		goto put_file;
 	kref_init(&disk->obj.ref);

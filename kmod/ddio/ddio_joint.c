@@ -63,7 +63,7 @@ void ddio_joint_put(struct ddio_kjoint *joint)
 
 static struct ddio_kjoint *joint_new(struct mm_struct *owner, u32 members)
 {
-	struct ddio_kjoint *joint = kzalloc(sizeof(*joint), GFP_KERNEL_ACCOUNT);
+	struct ddio_kjoint *joint = kzalloc(sizeof(*joint), DDIO_GFP);
 
 	if (!joint)
 		return NULL;
@@ -225,7 +225,7 @@ static struct ddio_member *member_new(struct ddio_kjoint *joint, const struct dd
 	struct ddio_member *member;
 	int err;
 
-	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
+	member = kzalloc(sizeof(*member), DDIO_GFP);
 	if (!member)
 		return ERR_PTR(-ENOMEM);
 	member->pin = ddio_pin_new(arg->address, arg->length, !(arg->flags & DDIO_BUFFER_READONLY));

@@ -78,7 +78,7 @@ static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
 
 	if (list->nr_disks == t->room_disks)
 		return -EOVERFLOW;
-	ret = xa_err(xa_store(&t->disk_of, id, xa_mk_value(list->nr_disks), GFP_KERNEL_ACCOUNT));
+	ret = xa_err(xa_store(&t->disk_of, id, xa_mk_value(list->nr_disks), DDIO_GFP));
 	if (ret)
 		return ret;
 	mutex_lock(&t->ctx->lock);
@@ -137,7 +137,7 @@ static int ddio_take_new_pin(struct ddio_taker *t, u32 id)
 	ret = ddio_take_pin_room(t);
 	if (ret)
 		return ret;
-	ret = xa_err(xa_store(&t->pin_of, id, xa_mk_value(list->nr_pins), GFP_KERNEL_ACCOUNT));
+	ret = xa_err(xa_store(&t->pin_of, id, xa_mk_value(list->nr_pins), DDIO_GFP));
 	if (ret)
 		return ret;
 	mutex_lock(&t->ctx->lock);
@@ -354,7 +354,7 @@ static int ddio_take_sort(struct ddio_taker *t, struct ddio_entry *spare)
 
 	if (ordered && !writing)
 		return 0;
-	sorter = kvmalloc(sizeof(*sorter), GFP_KERNEL_ACCOUNT);
+	sorter = kvmalloc(sizeof(*sorter), DDIO_GFP);
 	if (!sorter)
 		return -ENOMEM;
 	sorter->relax = ddio_relax;

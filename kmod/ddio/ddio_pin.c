@@ -217,7 +217,7 @@ static const struct ddio_obj_ops ddio_pin_ops = {
 
 static struct ddio_pin *ddio_pin_alloc(u64 address, u64 length, bool writable)
 {
-	struct ddio_pin *pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
+	struct ddio_pin *pin = kzalloc(sizeof(*pin), DDIO_GFP);
 
 	if (!pin)
 		return NULL;

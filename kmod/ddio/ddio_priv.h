@@ -63,6 +63,12 @@ struct ddio_chan;
 struct ddio_ctx;
 
 /*
+ * For memory that a process has the module take.  Where its control group is at the limit, or the
+ * machine, the call fails; nobody is killed for it.
+ */
+#define DDIO_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/*
  * ddio_charge.c
  */
 /**

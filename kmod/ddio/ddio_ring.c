@@ -59,7 +59,7 @@ static struct ddio_kring *ddio_ring_new(u32 events, u32 slots)
 {
 	struct ddio_kring *ring;
 
-	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	ring = kzalloc(sizeof(*ring), DDIO_GFP);
 	if (!ring)
 		return NULL;
 	spin_lock_init(&ring->lock);
@@ -68,11 +68,10 @@ static struct ddio_kring *ddio_ring_new(u32 events, u32 slots)
 	ring->length = PAGE_ALIGN(ddio_ring_slots_offset(ring) + slots * sizeof(struct ddio_slot));
 	if (ddio_charge_add(&ring->charge, ring->length))
 		goto free_ring;
-	ring->slot_map = bitmap_zalloc(max(slots, 1U), GFP_KERNEL_ACCOUNT);
+	ring->slot_map = bitmap_zalloc(max(slots, 1U), DDIO_GFP);
 	if (!ring->slot_map)
 		goto free_ring;
-	ring->shared = __vmalloc(ring->length, GFP_KERNEL_ACCOUNT | __GFP_NOWARN |
-						       __GFP_RETRY_MAYFAIL | __GFP_ZERO);
+	ring->shared = __vmalloc(ring->length, DDIO_GFP | __GFP_ZERO);
 	if (!ring->shared)
 		goto free_map;
 	ddio_ring_describe(ring);
