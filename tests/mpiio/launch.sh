@@ -9,14 +9,17 @@ export OMPI_MCA_btl=self,vader OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_plm_rsh_a
 export OMPI_MCA_orte_base_help_aggregate=0 OMPI_MCA_mpi_warn_on_fork=0 FI_PROVIDER=${FI_PROVIDER:-tcp}
 
 # job SECONDS COMMAND...: runs it, and ends it (status 124) when it takes longer.  What is left of it then is killed, wherever
-# a launcher has moved it to: by a mark in its environment.
+# a launcher has moved it to: by a mark in its environment.  Open MPI's has a folder of its own: launchers that begin and end at
+# once would make and remove a common one under each other.
 job() {
-	local mark=$BASHPID.$SECONDS.$RANDOM rc pids
-	DDIO_TEST_JOB=$mark timeout -k 5 "$@"
+	local mark=$BASHPID.$SECONDS.$RANDOM rc pids base
+	base=$(mktemp -d "${TMPDIR:-/tmp}/ddio-job.XXXXXX") && chmod 1777 "$base" || return 1
+	DDIO_TEST_JOB=$mark OMPI_MCA_orte_tmpdir_base=$base timeout -k 5 "$@"
 	rc=$?
 	pids=$(grep -alsx -z "DDIO_TEST_JOB=$mark" /proc/[0-9]*/environ | sed 's|/proc/||; s|/environ||')
 	# shellcheck disable=SC2086 # they are several
 	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
+	rm -rf "$base"
 	return $rc
 }
 
