@@ -67,18 +67,32 @@ void nodes_free(struct ddio_session *s)
 	free(s->node_mark);
 }
 
+/* What is known of the way to a node that does not answer goes with the error: it tells a stalled node from a stalled connection. */
+static void lane_silent(struct lane *lane)
+{
+	static const char *const way[] = {
+		[CONN_TCP] = "TCP", [CONN_TLS] = "TLS", [CONN_MEMORY] = "memory"
+	};
+	struct error error;
+
+	error_status(
+		&error, DDIO_ST_NODE_LOST,
+		"node %s (%s) has not answered for %g s (by %s; %u answers are due, %zu bytes are not sent%s)",
+		LANE_NAMES(lane), (double)lane->node->session->timeout_ns / 1e9,
+		way[ddio_conn_way(lane->conn)], lane->owing, ddio_conn_queued(lane->conn),
+		ddio_conn_receiving(lane->conn) ? ", and a part of a message has come" : "");
+	lane_fail(lane, &error);
+}
+
 static bool lane_check(struct lane *lane)
 {
 	struct ddio_session *s = lane->node->session;
 	bool owes = lane->owing || lane->expecting;
-	struct error error;
 
 	if (lane->state != LANE_READY && lane->state != LANE_MEETING)
 		return false;
 	if (alive_check(s, &lane->alive, lane->conn, owes)) {
-		error_status(&error, DDIO_ST_NODE_LOST, "node %s (%s) has not answered for %g s",
-			     LANE_NAMES(lane), (double)s->timeout_ns / 1e9);
-		lane_fail(lane, &error);
+		lane_silent(lane);
 		return false;
 	}
 	owed_check(lane);
