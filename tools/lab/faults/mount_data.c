@@ -127,7 +127,7 @@ static uint64_t file_load(struct mounter *m, struct mount_file *file, uint64_t *
 	return UINT64_MAX;
 }
 
-void mount_file_read(struct mounter *m, struct mount_file *file)
+bool mount_file_read(struct mounter *m, struct mount_file *file)
 {
 	uint64_t word[MOUNT_WORDS + 1], len;
 	uint32_t before = mount_losses(m->cp->f);
@@ -135,6 +135,7 @@ void mount_file_read(struct mounter *m, struct mount_file *file)
 	len = file_load(m, file, word);
 	if (len != UINT64_MAX && before == mount_losses(m->cp->f))
 		file_check(m, file, word, len, file_shaky(m, file));
+	return len != UINT64_MAX;
 }
 
 void mount_file_append(struct mounter *m, struct mount_file *file, uint32_t words)
@@ -143,9 +144,9 @@ void mount_file_append(struct mounter *m, struct mount_file *file, uint32_t word
 	uint32_t before, i;
 	int err;
 
-	/* After a loss the file may be shorter: so what is there is looked at first. */
-	if (file_shaky(m, file))
-		mount_file_read(m, file);
+	/* After a loss the file may be shorter, or gone: so what is there is looked at first. */
+	if (file_shaky(m, file) && !mount_file_read(m, file))
+		return;
 	before = mount_losses(m->cp->f);
 	if (file->n + words > MOUNT_WORDS)
 		return;

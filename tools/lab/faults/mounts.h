@@ -159,7 +159,8 @@ void mount_file_new(struct mounter *m, uint64_t ino, struct ddio_fs_file *open, 
 /* Opens again what a loss has brought back.  Return: the open file, or NULL. */
 struct mount_file *mount_file_ready(struct mounter *m, uint64_t ino);
 void mount_file_append(struct mounter *m, struct mount_file *file, uint32_t words);
-void mount_file_read(struct mounter *m, struct mount_file *file);
+/* Checks what is there.  Returns false if it cannot be read: a loss has taken the file. */
+bool mount_file_read(struct mounter *m, struct mount_file *file);
 void mount_file_sync(struct mounter *m, struct mount_file *file);
 void mount_files_close(struct mounter *m);
 
