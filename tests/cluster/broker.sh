@@ -3,42 +3,8 @@
 # timeout: 400
 # 16 processes on one machine reach two nodes on others through one of them: the connections that the nodes see, the same bytes, and
 # what happens when that process is killed or stopped, or the keys differ.
-probe=ddio-probe-$$
-ip netns add $probe 2>/dev/null && ip netns exec $probe true 2>/dev/null
-usable=$?
-ip netns del $probe 2>/dev/null
-if [ $usable -ne 0 ]; then
-	echo "skipped: network namespaces cannot be entered here (they need root, a kernel that has" \
-		"them, and a root directory that is a mount point)"
-	exit 77
-fi
-. "$(dirname "$0")/lib.sh"
-t=ddb$$
-net() { ip netns exec "$t-$1" "${@:2}"; }
-tidy() {
-	local n
-	for n in cp io0 io1; do
-		ip netns pids "$t-$n" 2>/dev/null | xargs -r kill -9 2>/dev/null
-		ip netns del "$t-$n" 2>/dev/null
-	done
-	ip netns del "$t-sw" 2>/dev/null
-	finish
-}
-trap tidy EXIT
-
-ip netns add "$t-sw"
-net sw ip link add br0 type bridge
-net sw ip link set br0 up
-i=1
-for n in cp io0 io1; do
-	ip netns add "$t-$n"
-	ip link add eth0 netns "$t-$n" type veth peer name "p$i" netns "$t-sw"
-	net sw ip link set "p$i" master br0 up
-	net "$n" ip addr add "10.98.0.$i/24" dev eth0
-	net "$n" ip link set eth0 up
-	net "$n" ip link set lo up
-	i=$((i + 1))
-done
+t=ddb$$ net=10.98.0
+. "$(dirname "$0")/lib_net.sh"
 
 mkdir "$dir/n"
 head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$dir/n/key"

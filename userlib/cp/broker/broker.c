@@ -130,6 +130,11 @@ void broker_not_there(struct broker *b, int err)
 	broker_wake(b);
 }
 
+int broker_pinged(struct ddio_conn *conn, const struct ddio_msg *msg)
+{
+	return msg->flags & DDIO_WIRE_REPLY ? 0 : ddio_conn_reply(conn, msg, DDIO_ST_OK, NULL, 0);
+}
+
 int broker_init(struct ddio_session *s)
 {
 	struct broker *b = calloc(1, sizeof(*b));

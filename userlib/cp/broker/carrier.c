@@ -119,9 +119,7 @@ static int carrier_message(void *ctx, const struct ddio_msg *msg, const void *pa
 	struct carrier *c = ctx;
 
 	if (msg->opcode == DDIO_OP_PING)
-		return msg->flags & DDIO_WIRE_REPLY
-			       ? 0
-			       : ddio_conn_reply(c->conn, msg, DDIO_ST_OK, NULL, 0);
+		return broker_pinged(c->conn, msg);
 	return ddio_mux_message(c->mux, msg, payload);
 }
 

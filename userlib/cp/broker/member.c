@@ -106,9 +106,7 @@ static int member_message(void *ctx, const struct ddio_msg *msg, const void *pay
 	struct broker *b = ctx;
 
 	if (msg->opcode == DDIO_OP_PING)
-		return msg->flags & DDIO_WIRE_REPLY
-			       ? 0
-			       : ddio_conn_reply(b->conn, msg, DDIO_ST_OK, NULL, 0);
+		return broker_pinged(b->conn, msg);
 	if (msg->opcode != DDIO_OP_MUX_LEAVE)
 		return ddio_mux_message(b->mux, msg, payload);
 	if (b->state == BROKER_JOINED) {

@@ -47,6 +47,8 @@ struct broker {
 /* broker.c */
 /* Goes on with the lanes that wait for the broker. */
 void broker_wake(struct broker *b);
+/* One end of a connection asks whether the other is there, or says that it is. */
+int broker_pinged(struct ddio_conn *conn, const struct ddio_msg *msg);
 /* JOINING: the connection to it could not be made, or not be used. */
 void broker_not_there(struct broker *b, int err);
 

@@ -66,9 +66,7 @@ static int guest_message(void *ctx, const struct ddio_msg *msg, const void *payl
 	struct guest *g = ctx;
 
 	if (msg->opcode == DDIO_OP_PING)
-		return msg->flags & DDIO_WIRE_REPLY
-			       ? 0
-			       : ddio_conn_reply(g->conn, msg, DDIO_ST_OK, NULL, 0);
+		return broker_pinged(g->conn, msg);
 	return ddio_mux_message(g->mux, msg, payload);
 }
 
