@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Sourced, with $t, a prefix for names, and $net, the first three bytes of addresses: a compute node and two storage nodes,
 # network namespaces $t-cp, $t-io0 and $t-io1 with the addresses $net.1 to $net.3, joined by veth pairs and a bridge, $t-sw.
 probe=ddio-probe-$$
