@@ -6,7 +6,6 @@
 MPIIO_O := $(O)/tests/mpiio
 MPIIO_HEADERS := $(wildcard tests/mpiio/*.h tests/mpiio/*/*.h)
 MPIIO_FUNCTIONS := $(wildcard tests/mpiio/functions/*.c)
-MPIIO_VIEWS := $(wildcard tests/mpiio/views/*.c)
 MPIIO_FORTRAN := fortran_f08 fortran_mpi fortran_h columns
 # Debian has HDF5 for both, PnetCDF and NetCDF for Open MPI.
 MPIIO_PC_mpich := hdf5=hdf5-mpich speed_hdf5=hdf5-mpich
@@ -18,7 +17,7 @@ mpiio_libs = $(foreach l,$(MPIIO_PC_$(1)),$(if $(shell pkg-config --exists $(las
 mpiio_fortran = $(if $(shell command -v mpif90.$(1) >/dev/null && command -v gfortran),$(MPIIO_FORTRAN))
 # Open MPI has had no functions for C++ since version 5, only the compiler.
 mpiio_cxx = $(if $(shell command -v g++ >/dev/null && mpicxx.$(1) -show 2>/dev/null | grep -e -lmpi_cxx -e -lmpichcxx),cxx)
-mpiio_programs = functions random_views patterns starved killed killed_open restarted reloaded huge wait requests opens barrier leaves darray speed linpack $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1)) $(call mpiio_cxx,$(1))
+mpiio_programs = functions random_views random_types patterns starved killed killed_open restarted reloaded huge wait requests opens barrier leaves darray speed linpack $(call mpiio_libs,$(1)) $(call mpiio_fortran,$(1)) $(call mpiio_cxx,$(1))
 # MPICH's MPI_STATUSES_IGNORE is an array of nothing to gcc.
 MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.
 # What it stands before is called by libraries.
@@ -39,12 +38,19 @@ $(MPIIO_O)/$(1)/o/%.o: tests/mpiio/%.c $(MPIIO_HEADERS)
 	$$(Q)mpicc.$(1) $$(MPIIO_CFLAGS) -c -o $$@ $$<
 
 $(MPIIO_O)/$(1)/functions: $(MPIIO_FUNCTIONS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/o/%.o)
-$(MPIIO_O)/$(1)/random_views: $(MPIIO_VIEWS:tests/mpiio/%.c=$(MPIIO_O)/$(1)/o/%.o)
+$(MPIIO_O)/$(1)/random_views: $(patsubst %,$(MPIIO_O)/$(1)/o/views/%.o,random_views memory types)
 $(MPIIO_O)/$(1)/patterns: $(MPIIO_O)/$(1)/o/patterns.o $(MPIIO_O)/$(1)/o/tiles.o
 $(MPIIO_O)/$(1)/starved: $(MPIIO_O)/$(1)/o/starved.o
 $(MPIIO_O)/$(1)/functions $(MPIIO_O)/$(1)/random_views $(MPIIO_O)/$(1)/patterns $(MPIIO_O)/$(1)/starved: $(MPIIO_O)/$(1)/o/common.o
 	$$(call say,MPILD,$$@)
 	$$(Q)mpicc.$(1) -o $$@ $$^
+
+# This one looks into the library, whose back end's own code it links.
+$(MPIIO_O)/$(1)/o/views/random_types.o: MPIIO_CFLAGS += $(INC)
+$(MPIIO_O)/$(1)/random_types: $(patsubst %,$(MPIIO_O)/$(1)/o/%.o,views/random_types views/memory views/types common) \
+		$(patsubst %,$(O)/ddio-mpiio/$(1)/data/%.o,types contents memory) $(O)/libddio-all.a
+	$$(call say,MPILD,$$@)
+	$$(Q)mpicc.$(1) -o $$@ $$^ $$(LIBS)
 
 $(MPIIO_O)/$(1)/darray: tests/examples/mpi/darray.c
 $(MPIIO_O)/$(1)/speed: tests/mpiio/speed.c

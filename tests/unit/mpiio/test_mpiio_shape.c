@@ -333,6 +333,23 @@ static int order_of(int64_t first, int64_t second, uint64_t n, int64_t stride, i
 	return ret;
 }
 
+/* A node out of order that no other is made of is no fault of the type's; of one that is, it is. */
+static void test_order_left_over(void)
+{
+	struct mpiio_shape s = { 0 };
+	uint64_t leaf, bad, node;
+
+	CU_ASSERT_EQUAL_FATAL(shape_leaf(&s, 4, &leaf), 0);
+	CU_ASSERT_EQUAL_FATAL(shape_repeat(&s, 3, 2, leaf, &bad), 0);
+	CU_ASSERT_EQUAL_FATAL(shape_repeat(&s, 3, 8, leaf, &node), 0);
+	CU_ASSERT_EQUAL(shape_in_order(&s, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(shape_repeat(&s, 2, 100, bad, &node), 0);
+	CU_ASSERT_EQUAL(shape_in_order(&s, 0), -EDOM);
+	CU_ASSERT_EQUAL_FATAL(shape_moved(&s, 8, bad, &node), 0);
+	CU_ASSERT_EQUAL(shape_in_order(&s, 0), -EDOM);
+	shape_drop(&s);
+}
+
 static void test_order(void)
 {
 	CU_ASSERT_EQUAL(order_of(0, 4, 1, 0, 0), 0);
@@ -349,10 +366,15 @@ static void test_order(void)
 }
 
 static const struct ut_case cases[] = {
-	{ "random types", test_random },      { "the size of a tree", test_size },
-	{ "plain types", test_plain },	      { "positions in a view", test_positions },
-	{ "an empty view", test_empty_view }, { "depth", test_depth },
-	{ "types of files", test_order },     { NULL, NULL },
+	{ "random types", test_random },
+	{ "the size of a tree", test_size },
+	{ "plain types", test_plain },
+	{ "positions in a view", test_positions },
+	{ "an empty view", test_empty_view },
+	{ "depth", test_depth },
+	{ "types of files", test_order },
+	{ "what is left over", test_order_left_over },
+	{ NULL, NULL },
 };
 
 int main(void)

@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include "mpiio/core/shape.h"
 
-/* Of a node, counted from its origin: where its first piece begins, where the last one does, where the last byte ends. */
+/*
+ * Of a node, counted from its origin: where its first piece begins, where the last one does, where the last byte ends; or @fault, what
+ * is wrong with it, which only matters to those that are made of it: some nodes are left over from the making of the others.
+ */
 struct order_span {
 	int64_t first, last, end;
+	int fault;
 };
 
 static int64_t later(int64_t a, int64_t b)
@@ -38,8 +42,10 @@ static int repeat_span(const struct ddio_tree_node *node, const struct order_spa
 		       int overlap, struct order_span *out)
 {
 	int64_t by;
-	int ret = node->n > 1 ? follows(child, child, node->stride, overlap) : 0;
+	int ret = child->fault;
 
+	if (!ret && node->n > 1)
+		ret = follows(child, child, node->stride, overlap);
 	if (ret)
 		return ret;
 	if (__builtin_mul_overflow(node->stride, node->n - 1, &by))
@@ -57,8 +63,12 @@ static int sequence_span(const struct mpiio_shape *s, const struct ddio_tree_nod
 	struct order_span next;
 	uint64_t i;
 
+	if (!ret)
+		ret = spans[c->node].fault;
 	for (i = 1; !ret && i < node->n; i++) {
-		ret = follows(out, &spans[c[i].node], c[i].offset, overlap);
+		ret = spans[c[i].node].fault;
+		if (!ret)
+			ret = follows(out, &spans[c[i].node], c[i].offset, overlap);
 		if (!ret)
 			ret = moved(&spans[c[i].node], c[i].offset, &next);
 		if (ret)
@@ -69,26 +79,31 @@ static int sequence_span(const struct mpiio_shape *s, const struct ddio_tree_nod
 	return ret;
 }
 
-static int span_of(const struct mpiio_shape *s, uint64_t i, int overlap, struct order_span *spans)
+static void span_of(const struct mpiio_shape *s, uint64_t i, int overlap, struct order_span *spans)
 {
 	const struct ddio_tree_node *node = &s->node[i];
+	int fault = 0;
 
 	if (node->kind == DDIO_TREE_REPEAT)
-		return repeat_span(node, &spans[node->child], overlap, &spans[i]);
-	if (node->kind == DDIO_TREE_SEQUENCE)
-		return sequence_span(s, node, spans, overlap, &spans[i]);
-	spans[i] = (struct order_span){ .end = (int64_t)node->n };
-	return 0;
+		fault = repeat_span(node, &spans[node->child], overlap, &spans[i]);
+	else if (node->kind == DDIO_TREE_SEQUENCE)
+		fault = sequence_span(s, node, spans, overlap, &spans[i]);
+	else
+		spans[i] = (struct order_span){ .end = (int64_t)node->n };
+	spans[i].fault = fault;
 }
 
 int shape_in_order(const struct mpiio_shape *s, int overlap)
 {
 	struct order_span *spans = reallocarray(NULL, s->nnodes, sizeof(*spans));
-	int ret = spans ? 0 : -ENOMEM;
 	uint64_t i;
+	int ret;
 
-	for (i = 0; !ret && i < s->nnodes; i++)
-		ret = span_of(s, i, overlap, spans);
+	if (!spans)
+		return -ENOMEM;
+	for (i = 0; i < s->nnodes; i++)
+		span_of(s, i, overlap, spans);
+	ret = spans[s->nnodes - 1].fault;
 	if (!ret && spans[s->nnodes - 1].first < 0)
 		ret = -EDOM;
 	free(spans);
