@@ -2,6 +2,7 @@
 /* Requests of files: each call, each way to complete one, and in company of messages. */
 #include "tests/mpiio/functions/functions.h"
 #include <string.h>
+#include <sys/resource.h>
 
 enum { PART = 600, PIECES = 6, PIECE = PART / PIECES };
 
@@ -431,6 +432,69 @@ static void freed_request(void)
 	tst_close(&fh);
 }
 
+/* How often this thread has slept. */
+static long sleeps(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_nvcsw;
+}
+
+/*
+ * A program that does nothing but ask leaves the processor to those that move its data: the request is not over before the other
+ * ranks are told to come, and that is when this one has slept.
+ */
+enum { SLEEPS = 50, LOOKS = 2000000 };
+
+static void ask(MPI_Request *r)
+{
+	long before = sleeps();
+	int flag = 0, looks;
+
+	for (looks = 0; looks < LOOKS && sleeps() - before < SLEEPS && !flag; looks++)
+		switch (looks % 3) {
+		case 0:
+			OK(MPI_Test(r, &flag, MPI_STATUS_IGNORE));
+			break;
+		case 1:
+			OK(MPI_Testall(1, r, &flag, MPI_STATUS_IGNORE));
+			break;
+		case 2:
+			OK(MPI_Request_get_status(*r, &flag, MPI_STATUS_IGNORE));
+			break;
+		}
+	CHECK(!flag, "it was over before the others came");
+	CHECK(sleeps() - before >= SLEEPS, "%d looks, and it slept %ld times", looks,
+	      sleeps() - before);
+}
+
+static void asks(void)
+{
+	MPI_File fh = tst_create(".iask");
+	unsigned char buf[PART];
+	MPI_Request r;
+	int rank;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	if (!tst.strict || tst.size == 1) {
+		tst_skip("only with --ddio and several ranks");
+		tst_close(&fh);
+		return;
+	}
+	if (tst.rank)
+		MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	tst_fill(buf, PART, 47, base());
+	OK(MPI_File_iwrite_at_all(fh, base(), buf, PART, MPI_BYTE, &r));
+	if (!tst.rank)
+		ask(&r);
+	for (rank = 1; !tst.rank && rank < tst.size; rank++)
+		MPI_Send(NULL, 0, MPI_BYTE, rank, 0, MPI_COMM_WORLD);
+	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+	tst_close(&fh);
+}
+
 void nonblocking_cases(void)
 {
 	static const struct mpiio_case cases[] = {
@@ -441,6 +505,7 @@ void nonblocking_cases(void)
 		{ "nonblocking/all_at_once", all_at_once },
 		{ "nonblocking/wait", waits },
 		{ "nonblocking/test", tests },
+		{ "nonblocking/asks", asks },
 		{ "nonblocking/get_status", get_status },
 		{ "nonblocking/in_company", in_company },
 		{ "nonblocking/crowd", crowd },

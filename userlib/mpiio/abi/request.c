@@ -327,6 +327,31 @@ void request_nap(MPI_Request request, unsigned int *naps)
 	nanosleep(&t, NULL);
 }
 
+/* Of this thread's own time: who asks again within the first has computed nothing in between; after the second it sleeps. */
+#define ASKED_AGAIN_NS 50000u
+#define ASKED_ONLY_NS 1000000u
+#define ASKED_PAUSE_NS 50000
+
+/*
+ * Such a thread holds a processor that those who move the data may need.  That the MPI yields it does not help: threads that yield
+ * to each other may keep it from those of other sessions, as daemons are, for a minute (Linux 6.18).
+ */
+void request_asked(void)
+{
+	static _Thread_local uint64_t since, last;
+	const struct timespec pause = { .tv_nsec = ASKED_PAUSE_NS };
+	struct timespec t;
+	uint64_t now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (now - last > ASKED_AGAIN_NS)
+		since = now;
+	last = now;
+	if (now - since > ASKED_ONLY_NS)
+		nanosleep(&pause, NULL);
+}
+
 int request_await(struct mpiio_op *op)
 {
 	unsigned int naps = 0;

@@ -21,4 +21,7 @@ void request_abandon(struct mpiio_op *op);
 /* A pause between two looks, longer the more there were. */
 void request_nap(MPI_Request request, unsigned int *naps);
 
+/* A program has asked for requests, and not all are over: a pause, if it has done nothing else for a while. */
+void request_asked(void);
+
 #endif

@@ -85,6 +85,24 @@ static int outcome_several(struct outcome *o, int ret, int n, const int *where,
 	return ret;
 }
 
+/* For functions that do not wait: an operation, or NULL, is completed if it is over. */
+static int complete_one(struct mpiio_op *op)
+{
+	if (op && request_over(op))
+		return request_complete(op);
+	if (op)
+		request_asked();
+	return MPI_SUCCESS;
+}
+
+static void complete_those_over(struct outcome *o, MPI_Request *requests)
+{
+	MPI_Request left;
+
+	if (complete_some(o, requests, &left))
+		request_asked();
+}
+
 int serve_Wait(MPI_Request *request, MPI_Status *status)
 {
 	struct mpiio_op *op = request_find(*request);
@@ -96,7 +114,7 @@ int serve_Wait(MPI_Request *request, MPI_Status *status)
 int serve_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
 	struct mpiio_op *op = request_find(*request);
-	int code = op && request_over(op) ? request_complete(op) : MPI_SUCCESS;
+	int code = complete_one(op);
 	int ret = real.Test(request, flag, status);
 
 	return code ? code : ret;
@@ -122,6 +140,7 @@ int serve_Testall(int n, MPI_Request *requests, int *flag, MPI_Status *statuses)
 
 		if (op && !request_over(op)) {
 			*flag = 0;
+			request_asked();
 			return real.Request_get_status(requests[i], flag, MPI_STATUS_IGNORE);
 		}
 	}
@@ -133,10 +152,9 @@ int serve_Testall(int n, MPI_Request *requests, int *flag, MPI_Status *statuses)
 int serve_Testany(int n, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
 {
 	struct outcome o = { .n = n };
-	MPI_Request left;
 	int ret;
 
-	complete_some(&o, requests, &left);
+	complete_those_over(&o, requests);
 	ret = real.Testany(n, requests, index, flag, status);
 	return outcome_one(&o, *flag ? *index : -1, ret);
 }
@@ -165,10 +183,9 @@ int serve_Waitany(int n, MPI_Request *requests, int *index, MPI_Status *status)
 int serve_Testsome(int n, MPI_Request *requests, int *done, int *indices, MPI_Status *statuses)
 {
 	struct outcome o = { .n = n };
-	MPI_Request left;
 	int ret;
 
-	complete_some(&o, requests, &left);
+	complete_those_over(&o, requests);
 	ret = real.Testsome(n, requests, done, indices, statuses);
 	return outcome_several(&o, ret, *done == MPI_UNDEFINED ? 0 : *done, indices, statuses);
 }
@@ -211,7 +228,7 @@ int serve_Request_free(MPI_Request *request)
 int serve_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
 	struct mpiio_op *op = request_find(request);
-	int code = op && request_over(op) ? request_complete(op) : MPI_SUCCESS;
+	int code = complete_one(op);
 	int ret = real.Request_get_status(request, flag, status);
 
 	return code ? code : ret;
