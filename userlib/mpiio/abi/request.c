@@ -333,8 +333,8 @@ void request_nap(MPI_Request request, unsigned int *naps)
 #define ASKED_PAUSE_NS 50000
 
 /*
- * Such a thread holds a processor that those who move the data may need.  That the MPI yields it does not help: threads that yield
- * to each other may keep it from those of other sessions, as daemons are, for a minute (Linux 6.18).
+ * Such a thread holds a processor that those who move the data may need.  That the MPI yields it does not always help:
+ * threads that do may keep it from those of other sessions, as daemons are, for a minute (Linux 6.18; Documentation/mpiio.rst).
  */
 void request_asked(void)
 {
