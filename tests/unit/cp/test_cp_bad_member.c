@@ -5,7 +5,7 @@
  * step that has failed meanwhile is dropped, and the group goes on.
  */
 #include "cp/coll/2p/priv.h"
-#include "cp/group/fan_priv.h"
+#include "cp/group/fan/priv.h"
 #include "tests/unit/cp/cp_world.h"
 
 enum {

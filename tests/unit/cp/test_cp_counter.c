@@ -3,7 +3,7 @@
  * Shared counters: each request is carried out once, one after the other; rank 0 serves while its program does
  * something else; whoever waits for a member that dies, or sins, is told.
  */
-#include "cp/group/counter.h"
+#include "cp/group/steps/counter.h"
 #include "cp/group/peer.h"
 #include "tests/unit/cp/cp_world.h"
 

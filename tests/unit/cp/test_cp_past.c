@@ -3,7 +3,7 @@
 #define CP_PROCS 4096
 #include "conn/conn_priv.h"
 #include "cp/coll/dd/priv.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 #include "cp/group/peer.h"
 #include "tests/unit/cp/cp_world.h"
 

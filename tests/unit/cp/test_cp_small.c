@@ -5,7 +5,7 @@
  */
 #include "base/bytes.h"
 #include "cp/coll/op.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 #include "tests/unit/cp/cp_world.h"
 
 enum { PROCS = 7, ELEMS = 2000, BYTES = ELEMS * 8 };

@@ -15,7 +15,7 @@
 #include "cp/coll/agree.h"
 #include "cp/coll/carry.h"
 #include "cp/coll/op.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 
 /* Bytes: of what is always there; of the number of an atomic write's epoch; of a claim. */
 enum { VERDICT = 24, EPOCH = 8, CLAIM = 20 };

@@ -7,7 +7,7 @@
 #include "cp/coll/agree.h"
 #include "cp/coll/carry.h"
 #include "cp/coll/op.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 
 static void op_enter(struct ddio_op *op, enum phase phase)
 {

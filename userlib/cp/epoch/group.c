@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cp/epoch/epoch.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 
 enum { DO_BEGIN = 1, DO_END = 2 };
 /* With the verdict come, of each file, its number and its size. */

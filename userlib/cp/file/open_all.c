@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cp/file/file.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 #include "cp/node/grants.h"
 
 struct open_all_call {

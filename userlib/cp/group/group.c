@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/fan.h"
+#include "cp/group/kinds.h"
 #include "cp/group/peer.h"
 
 /*

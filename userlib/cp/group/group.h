@@ -8,7 +8,7 @@
  *
  * Everything that a group does together has a number, given in the order of
  * the calls, which is the same on every member.  A step of it is a fan
- * (fan.h): contributions go up the tree, a verdict comes down.
+ * (fan/fan.h): contributions go up the tree, a verdict comes down.
  */
 #ifndef DDIO_CP_GROUP_H
 #define DDIO_CP_GROUP_H
@@ -41,7 +41,7 @@ enum { GROUP_USERS = 12 };
  * @busy: returns true if something waits for the group
  * @lost: a member did not do its part
  * @broken: the group is broken: ends what is under way
- * @warned: a neighbour, @from, says that a turn's operation has failed; see fan_late.c
+ * @warned: a neighbour, @from, says that a turn's operation has failed; see fan/late.c
  * @closed: the group's handle is being freed
  * @free, @free_link: the group, or the link's connection, goes, and with it what the user keeps
  *	in group_state() or link_state()

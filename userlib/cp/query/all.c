@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 #include "cp/query/query.h"
 
 enum { COMPARE_WORDS = 3, CLAIM = 16 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Flat trees: which groups have one, by which connections, and what groups that have none do. */
 #include "conn/conn_priv.h"
-#include "cp/group/meeting.h"
+#include "cp/group/form/meeting.h"
 #include "cp/group/peer.h"
-#include "cp/group/port.h"
+#include "cp/group/form/port.h"
 #include "tests/unit/cp/cp_world.h"
 
 /* Returns the number of open connections with other members. */

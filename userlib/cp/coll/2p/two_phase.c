@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/2p/priv.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 
 enum { CHUNK = 256 << 10 };
 

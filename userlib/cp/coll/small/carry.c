@@ -11,7 +11,7 @@
 #include "cp/coll/agree.h"
 #include "cp/coll/carry.h"
 #include "cp/coll/small/priv.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 
 /* At rank 0, which knows the whole. */
 static uint64_t due_of(const struct ddio_op *op, uint32_t rank)

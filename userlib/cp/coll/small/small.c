@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/small/priv.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 
 static void small_free(struct ddio_op *op)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/fan_priv.h"
+#include "cp/group/fan/priv.h"
 
 /* Bounds what a member that runs ahead can make the others remember. */
 enum { FANS_MAX = 4096 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/meeting.h"
+#include "cp/group/form/meeting.h"
 #include "cp/node/whose.h"
 
 #define OF_ANOTHER "the group is another user's"

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/form.h"
+#include "cp/group/form/form.h"
 #include "cp/node/lane.h"
-#include "cp/group/meeting.h"
-#include "cp/group/port.h"
+#include "cp/group/form/meeting.h"
+#include "cp/group/form/port.h"
 #include "cp/node/whose.h"
 
 /*

@@ -24,28 +24,7 @@
 #define DDIO_CP_FAN_H
 
 #include "cp/group/group.h"
-
-/* What a step is for.  The numbers are in messages and never change. */
-enum fan_kind {
-	FAN_KIND_FORM = 1, /* the group has come together */
-	FAN_KIND_BARRIER = 2,
-	FAN_KIND_SPLIT = 3,
-	FAN_KIND_OPEN = 4,
-	FAN_KIND_PARTS = 5,  /* of a transfer, at members of 0.1: their descriptions one by one */
-	FAN_KIND_MIDDLE = 6, /* between the two phases of a two-phase transfer */
-	FAN_KIND_END = 7,
-	FAN_KIND_PATIENT = 8, /* from here on steps do not expire */
-	FAN_KIND_COUNTER = 9, /* a counter is made */
-	FAN_KIND_START = 10,  /* of a transfer */
-	FAN_KIND_SMALL = 11,  /* all of a small transfer */
-	FAN_KIND_WARN = 12,   /* up and down: a transfer has failed at the sender; see fan_late.c */
-	FAN_KIND_QUERY = 13,
-	FAN_KIND_QUERY_END = 14,
-	FAN_KIND_EPOCH = 15,  /* of several files: begins, or ends */
-	FAN_KIND_OPENED = 16, /* each member may have the file, where the cluster knows users */
-	FAN_KIND_LATE = 100,  /* up: its data are the missing ranks */
-	FAN_KIND_ASK = 101, /* down: which members are missing?  "blame" is the kind of the step */
-};
+#include "cp/group/kinds.h"
 
 /**
  * struct step_kind - what messages call a kind of step
@@ -109,7 +88,7 @@ bool fan_gathered(const struct fan *fan, size_t *at, uint32_t *rank, const void 
 const void *fan_gathered_all(const struct fan *fan, size_t *len);
 
 /*
- * fan_late.c: tells the neighbours in the tree, but for @but (UINT32_MAX: none), that the operation of turn @number, on which
+ * late.c: tells the neighbours in the tree, but for @but (UINT32_MAX: none), that the operation of turn @number, on which
  * all have agreed, has failed here or there.
  */
 void warn_neighbours(struct ddio_group *group, uint64_t number, uint32_t but);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/fan_priv.h"
+#include "cp/group/fan/priv.h"
 
 static uint64_t fan_timeout(const struct fan *fan)
 {

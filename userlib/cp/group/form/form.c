@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <string.h>
-#include "cp/group/fan.h"
-#include "cp/group/form.h"
+#include "cp/group/fan/fan.h"
+#include "cp/group/form/form.h"
 #include "cp/group/peer.h"
-#include "cp/group/port.h"
+#include "cp/group/form/port.h"
 
 static void form_end(struct form *form)
 {

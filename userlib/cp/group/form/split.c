@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cp/group/fan.h"
-#include "cp/group/form.h"
+#include "cp/group/fan/fan.h"
+#include "cp/group/form/form.h"
 
 enum { ENTRY = 12, SALT = DDIO_GROUP_ID_LEN - 4 };
 

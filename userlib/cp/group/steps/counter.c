@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cp/group/counter.h"
-#include "cp/group/fan.h"
+#include "cp/group/steps/counter.h"
+#include "cp/group/fan/fan.h"
 #include "cp/group/peer.h"
 
 static struct counters *counters_of(struct ddio_group *group)

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 #include "env/local/muster.h"
 
 /* What a member contributes, and rank 0 says to it, begins with one of these; without any there is no muster. */

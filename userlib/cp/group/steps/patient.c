@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Groups that wait for their members as long as they live. */
 #include <errno.h>
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 
 struct patient_call {
 	struct session_call call;

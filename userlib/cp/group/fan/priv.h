@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside a step: fan.c does what goes well, fan_late.c what does not. */
+/* Inside a step: fan.c does what goes well, late.c what does not. */
 #ifndef DDIO_CP_FAN_PRIV_H
 #define DDIO_CP_FAN_PRIV_H
 
 #include "base/bytes.h"
-#include "cp/group/fan.h"
+#include "cp/group/fan/fan.h"
 #include "cp/group/peer.h"
 #include "proto/past/past.h"
 
@@ -62,7 +62,7 @@ struct fan *fan_find(struct ddio_group *group, uint64_t seq);
 /* Makes the step if there is none.  NULL: no memory, or too far ahead. */
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 
-/* fan_late.c */
+/* late.c */
 /* Returns true if the step does not expire. */
 bool fan_patient(const struct ddio_group *group, uint64_t seq);
 void fan_expire_arm(struct fan *fan);
@@ -76,7 +76,7 @@ void fan_late_down(struct fan *fan);
 /* Takes a WARN of a neighbour. */
 void warn_take(struct ddio_group *group, const struct ddio_msg_fan *msg);
 
-/* fan_text.c */
+/* text.c */
 /* Returns how the kind's contributions are joined; NULL: they are not. */
 void *(*fan_join_of(const struct fan *fan))(struct ddio_group *group, const void *gathered,
 					    size_t len, size_t *joined);

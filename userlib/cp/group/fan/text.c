@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What messages say of steps. */
 #include <stdio.h>
-#include "cp/group/fan_priv.h"
+#include "cp/group/fan/priv.h"
 
 #define TELL(...) snprintf(text, DDIO_MAX_TEXT, __VA_ARGS__)
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cp/group/meeting.h"
+#include "cp/group/form/meeting.h"
 #include "cp/group/peer.h"
-#include "cp/group/port.h"
+#include "cp/group/form/port.h"
 #include "cp/node/whose.h"
 
 struct port {
