@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside a step: fan.c does what goes well, late.c what does not. */
+/* Inside a step: fan.c does what goes well, with what gather.c makes of contributions and send.c sends; late.c what does not. */
 #ifndef DDIO_CP_FAN_PRIV_H
 #define DDIO_CP_FAN_PRIV_H
 
@@ -54,13 +54,39 @@ struct fan {
 };
 
 /* fan.c */
-int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio_msg_fan *msg);
 /* Sends the step up, or decides it, if everybody has contributed. */
 void fan_advance(struct fan *fan);
 /* NULL: there is none. */
 struct fan *fan_find(struct ddio_group *group, uint64_t seq);
 /* Makes the step if there is none.  NULL: no memory, or too far ahead. */
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
+
+/* gather.c */
+/* Takes a failure of @rank for the verdict, if it is worse than what that says so far. */
+void fan_blame(struct fan *fan, uint32_t status, uint32_t rank, const char *text);
+/* Compares a contribution with the first one, or keeps it as that. */
+void fan_compare(struct fan *fan, uint32_t rank, uint32_t kind, const void *data, size_t len);
+/* Takes what a child, @rank, and those below it have gathered. */
+void fan_gather(struct fan *fan, uint32_t rank, const void *data, size_t len);
+void fan_gather_own(struct fan *fan, const void *data, size_t len);
+/* Makes what was gathered shorter, if its kind can. */
+void fan_join(struct fan *fan);
+
+/* send.c */
+int fan_send(struct ddio_group *group, uint32_t to, uint16_t opcode, struct ddio_msg_fan *msg);
+/* Sends what was gathered to the parent. */
+void fan_send_up(struct fan *fan);
+/* Sends a verdict, of which each child gets what is for it and those below it. */
+void fan_tell_children(const struct fan *fan, struct ddio_msg_fan *msg);
+/*
+ * Returns what descriptions a child and its parent remember of earlier steps; NULL without memory, or if one of them does not
+ * know of it.  Both remember the same: a step fails on all that heard of it, and then the child begins anew, which it
+ * tells the parent with what it sends next.
+ */
+struct ddio_past *link_past(struct link *link);
+void link_past_free(void *state);
+/* Forgets it, so that the next contribution is whole: the parent may not have taken the last one. */
+void fan_forget(const struct ddio_group *g);
 
 /* late.c */
 /* Returns true if the step does not expire. */
