@@ -21,9 +21,10 @@ finish() {
 	rm -rf "$dir"
 }
 
-# alone ARGUMENT...: as root the script, called with these, begins once more in a network of its own, where the cluster's ports are
-# free; then there is $dir, in memory, for a cluster in $dir/c and a mount of it at $dir/m, which all go away with the script
+# alone ARGUMENT...: what measures is built, unless $BUILD has it; as root the script, called with these, begins once more in a network
+# of its own, where the cluster's ports are free; then there is $dir, in memory, for a cluster in $dir/c and a mount of it at $dir/m, which all go away with the script
 alone() {
+	[ -n "${BUILD:-}${DDIO_OWN_NETWORK:-}" ] || make --no-print-directory -s all perf-bins || exit 2
 	if [ -z "${DDIO_OWN_NETWORK:-}" ] && [ "$(id -u)" = 0 ]; then
 		DDIO_OWN_NETWORK=10.64.0.1 exec unshare --net tests/own_network.sh "tests/perf/$(basename "$0")" "$@"
 	fi
