@@ -327,7 +327,7 @@ void request_nap(MPI_Request request, unsigned int *naps)
 	nanosleep(&t, NULL);
 }
 
-/* Of this thread's own time: who asks again within the first has computed nothing in between; after the second it sleeps. */
+/* Of this thread's own time: one that asks again within the first has computed nothing in between; after the second it sleeps. */
 #define ASKED_AGAIN_NS 50000u
 #define ASKED_ONLY_NS 1000000u
 #define ASKED_PAUSE_NS 50000
