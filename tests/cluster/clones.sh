@@ -55,6 +55,14 @@ check "and listed" [ "$("$ddio" snaps | wc -l)" = 3 ]
 check "make a file of one" in_time 20 "$ddio" clone "$snap" back
 check "of the same bytes" cmp "$dir/old" "$dir/m/back"
 check "that can be written" cp "$dir/new" "$dir/m/back"
+mkdir "$dir/m/d"
+check "a clone by paths below a mount" in_time 20 "$ddio" clone "$dir/m/g" "$dir/m/d/h"
+check "is there" cmp "$dir/old" "$dir/m/d/h"
+check "by paths from a directory of the mount" bash -c "cd '$dir/m/d' && in_time 20 '$ddio' clone h i"
+check "is there, too" cmp "$dir/old" "$dir/m/d/i"
+fails "a path that exists" "exists" in_time 20 "$ddio" clone "$dir/m/g" "$dir/m/d/h"
+fails "a path whose directory does not" "no such" in_time 20 "$ddio" clone "$dir/m/g" "$dir/m/e/h"
+rm -r "$dir/m/d"
 fails "a snapshot's name with a slash" "slash" in_time 20 "$ddio" snap g a/b
 check "snap the other one" in_time 20 "$ddio" snap g once
 check "remove it" in_time 20 "$ddio" snap --remove g once

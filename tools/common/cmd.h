@@ -48,5 +48,7 @@ int pipes_bcast(void *pipes, void *buf, size_t len, uint32_t root);
  * Return: the name in the cluster: in @out, or @name if it is no path below a mount
  */
 const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX]);
+/* The same of a file that is about to be made: it need not exist, but its directory does. */
+const char *cmd_mounted_new(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX]);
 
 #endif /* TOOLS_CMD_H */

@@ -43,14 +43,30 @@ static bool mount_find(const char *path, char source[PATH_MAX], char rest[PATH_M
 	return ours;
 }
 
-const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX])
+/* The real path of a file that is not there yet: that of its directory, and its name. */
+static bool new_path(const char *name, char path[PATH_MAX])
 {
-	char path[PATH_MAX], source[PATH_MAX], rest[PATH_MAX];
+	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+	char dir[PATH_MAX], real[PATH_MAX];
+	int n;
+
+	if (!*last || last - name >= PATH_MAX)
+		return false;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(last - name), name);
+	if (!realpath(dir[0] ? dir : ".", real))
+		return false;
+	n = snprintf(path, PATH_MAX, "%s/%s", strcmp(real, "/") ? real : "", last);
+	return n < PATH_MAX;
+}
+
+/* Returns the name in the cluster of what is at @path, or NULL if that is not below a mount. */
+static const char *name_at(const char *path, char out[2 * PATH_MAX], char conf[PATH_MAX])
+{
+	char source[PATH_MAX], rest[PATH_MAX];
 	const char *dir = "";
 
-	conf[0] = '\0';
-	if (!realpath(name, path) || !mount_find(path, source, rest))
-		return name;
+	if (!mount_find(path, source, rest))
+		return NULL;
 	/* The source is "node:/dir", or the path of the configuration. */
 	if (source[0] == '/')
 		snprintf(conf, PATH_MAX, "%s", source);
@@ -58,4 +74,24 @@ const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH
 		dir = strchr(source, ':') + 1;
 	snprintf(out, 2 * PATH_MAX, "%s%s", strcmp(dir, "/") ? dir : "", rest);
 	return out[strspn(out, "/")] ? out + strspn(out, "/") : "/";
+}
+
+const char *cmd_mounted(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX])
+{
+	char path[PATH_MAX];
+	const char *found;
+
+	conf[0] = '\0';
+	found = realpath(name, path) ? name_at(path, out, conf) : NULL;
+	return found ? found : name;
+}
+
+const char *cmd_mounted_new(const char *name, char out[2 * PATH_MAX], char conf[PATH_MAX])
+{
+	char path[PATH_MAX];
+	const char *found;
+
+	conf[0] = '\0';
+	found = realpath(name, path) || new_path(name, path) ? name_at(path, out, conf) : NULL;
+	return found ? found : name;
 }

@@ -95,7 +95,7 @@ int cmd_clone(int argc, char **argv)
 	s = place_connect("clone", argv[0], v.conf, &place);
 	if (!s)
 		return EXIT_FAILED;
-	err = clone_file(s, place.name, cmd_mounted(argv[1], new_name, conf), false);
+	err = clone_file(s, place.name, cmd_mounted_new(argv[1], new_name, conf), false);
 	if (err < 0)
 		cmd_fail_session("clone", s, err, place.name);
 	ddio_disconnect(s);
