@@ -50,6 +50,13 @@ show_mount() {
 	rmdir "$mnt"
 	say "Mounted, it is a file for any program; a copy made there is the same when it is exported."
 }
+# Says so if more programs have wanted processors than there are: emulated disks, too, then wait for one.
+show_busy() {
+	awk -v n="$(nproc)" '$1 > 2 * n {
+		printf "This machine is busy (load %s, %d processors): the disks, which are emulated in real time, wait for it,\n", $1, n
+		print "and the figures tell more of that than of the methods."
+	}' /proc/loadavg
+}
 # arm METHOD: two columns, seconds and cylinder, of one disk while a file whose blocks lie at
 # random places is read.
 arm() {
@@ -120,6 +127,7 @@ fi
 patterns=all many="24 distributions"
 [ -z "${QUICK:-}" ] || patterns=rb,rc,rbb,wb,wbb many="5 distributions"
 
+show_busy
 say "Starting 16 I/O processors with one emulated HP 97560 each."
 "$ddio" start --dir "$dir/cluster" --iops 16 --disks 1 --engine hp97560 \
 	--disk-options "time_scale=$scale" --block-size 8K >/dev/null
