@@ -7,7 +7,7 @@
 #   tests/perf/wait.sh --count
 #
 # ROUNDS (7) of MILLIONS (20) of calls each, in turns.  Prints medians in ns, and the median of the rounds' differences with the
-# least and greatest.  --count prints instructions a call, the mean of all, as valgrind counts them, which takes minutes.  Wants "make
+# least and greatest.  --count prints instructions a call, the mean of all, as valgrind counts them, and takes a minute.  Wants "make
 # mpiio mpiio-tests".
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -19,12 +19,13 @@ case $rounds$millions in *[!0-9]*) sed -n '4,11s/^# \?//p' "$0"; exit 2 ;; esac
 
 # refs MILLIONS [LIBRARY]: instructions of a run
 refs() {
-	LD_PRELOAD=${2:-} valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$build/tests/mpiio/$mpi/wait" "$1" 2>&1 |
+	LD_PRELOAD=${2:-} valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$build/tests/mpiio/$mpi/wait" "$1" 2>&1 </dev/null |
 		sed -n 's/.* I *refs: *//p' | tr -d ,
 }
-# a_call [LIBRARY]: what a million more of each loop's calls take; there are five loops of each call, one of them of an eighth
+# a_call [LIBRARY]: what 100,000 more of each loop's calls take, beside the start of the MPI; there are five loops of each call, one of
+# them of an eighth.  Under valgrind an MPI does some ten million instructions a second on a busy machine, and a call takes up to 300.
 a_call() {
-	awk -v few="$(refs 1 "$@")" -v many="$(refs 2 "$@")" 'BEGIN { printf "%.1f", (many - few) / (5e6 * 3.125) }'
+	awk -v few="$(refs 0.05 "$@")" -v many="$(refs 0.15 "$@")" 'BEGIN { printf "%.1f", (many - few) / (5e5 * 3.125) }'
 }
 if [ -n "$count" ]; then
 	for mpi in mpich openmpi; do
