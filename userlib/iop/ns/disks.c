@@ -295,7 +295,10 @@ static enum ns_meeting accept(enum ns_meeting met, const struct ddio_disk_id *id
 	return met;
 }
 
-/* Meets one disk; @id->lost: what it has lost.  Returns 0 or -errno; *@met tells what stands in the way. */
+/*
+ * Meets one disk; @id->lost: what it has lost, which are no files that there never were (-ERANGE).  Returns 0 or -errno; *@met tells
+ * what stands in the way.
+ */
 static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meeting *met)
 {
 	struct known_disk known = { .lost = 0 };
@@ -310,6 +313,8 @@ static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meet
 	else if (unknown && *met == NS_DISK_OTHER)
 		*met = NS_DISK_FORGOT; /* put there after this name space's backup */
 	*met = accept(*met, id, names);
+	if (id->lost > ns->next && !names && *met != NS_NAMES_PAST)
+		return -ERANGE;
 	if (known.lost > id->lost)
 		id->lost = known.lost;
 	if (*met == NS_DISK_FORGOT)

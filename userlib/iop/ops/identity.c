@@ -180,6 +180,23 @@ static struct iop_disk *known_disk(const struct ddio_iop *iop, const struct ddio
 	return reactor_disk(&iop->reactors[iop_disk_reactor(iop, id->disk)], id->disk);
 }
 
+/*
+ * What a disk has lost only grows, and nothing gives it back: an administrator's decision, but for a disk that forgets all with each
+ * restart.
+ */
+static bool loses_more(const struct server_request *req, const struct ddio_msg_disk_ids *x)
+{
+	const struct ddio_disk_id *mine;
+	uint32_t i;
+
+	for (i = 0; i < x->n; i++) {
+		mine = iop_disk_id(req->reactor->iop, x->ids[i].disk);
+		if (mine && x->ids[i].lost > mine->lost && !(mine->flags & DDIO_DISK_FORGETS))
+			return true;
+	}
+	return false;
+}
+
 static bool known_parts(struct server_request *req, const struct ddio_msg_disk_ids *x)
 {
 	struct known_ask *ask = req->data;
@@ -214,6 +231,10 @@ int serve_disks_known(struct server_request *req, const void *payload)
 		server_fail(
 			req, DDIO_ST_STALE,
 			"the disks are not those of this node and reactor, or it was restarted");
+	} else if (user_of(req) && loses_more(req, &x)) {
+		server_fail(
+			req, DDIO_ST_PERMISSION,
+			"a disk has lost more than it knows: root must say so, by any command of ddio");
 	} else {
 		ask->names = x.names;
 		req->pending = x.n;

@@ -96,6 +96,38 @@ static void test_forgetting_disk(void)
 	nst_end(&t);
 }
 
+/* What somebody says who is no disk: that all files were lost which there will ever be. */
+static void test_lost_too_much(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 }, liar;
+	struct ddio_msg_disk_ids x = { .n = 1, .ids = &liar };
+	enum ns_meeting met;
+	uint32_t which;
+	struct nst t;
+
+	nst_begin(&t);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	liar = id;
+	liar.lost = t.ns->next + 1;
+	CU_ASSERT_EQUAL(ns_meet(t.ns, &x, &met, &which), -ERANGE);
+	next_life(&liar);
+	CU_ASSERT_EQUAL(ns_meet(t.ns, &x, &met, &which), -ERANGE);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(id.lost, 0);
+	id.lost = t.ns->next;
+	next_life(&id);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(id.lost, t.ns->next);
+	/* An administrator accepts names from a backup, which have given out fewer numbers. */
+	liar = id;
+	liar.lost = t.ns->next + 1;
+	liar.names = ns_life(t.ns) + 1;
+	CU_ASSERT_EQUAL(meet(&t, &liar, 0), NS_NAMES_PAST);
+	CU_ASSERT_EQUAL(meet(&t, &liar, DDIO_DISKS_NAMES), NS_DISK_SAME);
+	ddio_sim_run_for(t.world, 1000000);
+	nst_end(&t);
+}
+
 static void test_lives(void)
 {
 	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 }, other = id;
@@ -286,6 +318,7 @@ static const struct ut_case cases[] = {
 	{ "another disk", test_other_disk },
 	{ "a disk of the past", test_disk_of_the_past },
 	{ "a disk that forgets", test_forgetting_disk },
+	{ "lost too much", test_lost_too_much },
 	{ "lives of the name space", test_lives },
 	{ "numbers stay passed over", test_numbers_stay_passed },
 	{ "names from before a replacement", test_names_before_a_replacement },

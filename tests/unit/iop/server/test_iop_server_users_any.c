@@ -414,12 +414,31 @@ static void every_row(void)
 	}
 }
 
+/* No user has a disk say for ever that it has lost what it has not; root may. */
+static void no_losses(void)
+{
+	struct users *u = users_new();
+	const struct ddio_disk_id *mine = iop_disk_id(u->sw->iop, 0);
+	struct ddio_disk_id id = *mine;
+	struct ddio_msg_disk_ids x = { .names = mine->names + 1, .n = 1, .ids = &id };
+
+	id.lost = mine->lost + 1;
+	CU_ASSERT_EQUAL(mine->flags & DDIO_DISK_FORGETS, 0);
+	CU_ASSERT_EQUAL(SC_CALL(u->mallory, DISKS_KNOWN, disk_ids, &x), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(mine->lost + 1, id.lost);
+	CU_ASSERT_EQUAL(SC_CALL(u->root, DISKS_KNOWN, disk_ids, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(mine->lost, id.lost);
+	/* What it has lost already anybody tells it. */
+	x.names = mine->names;
+	id = *mine;
+	CU_ASSERT_EQUAL(SC_CALL(u->mallory, DISKS_KNOWN, disk_ids, &x), DDIO_ST_OK);
+	users_free(u);
+}
+
 static const struct ut_case cases[] = {
-	{ "every opcode", every_opcode },
-	{ "not for nodes", not_for_nodes },
-	{ "every row", every_row },
-	{ "anybody's", anybodys },
-	{ NULL, NULL },
+	{ "every opcode", every_opcode }, { "not for nodes", not_for_nodes },
+	{ "every row", every_row },	  { "anybody's", anybodys },
+	{ "no losses", no_losses },	  { NULL, NULL },
 };
 
 int main(void)
