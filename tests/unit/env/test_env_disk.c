@@ -431,6 +431,49 @@ static void test_default_size(void)
 	rig_end(&rig);
 }
 
+/* Returns how many mappings of at least @size the kernel was asked to make of huge pages; -1: it does not say. */
+static int huge_mappings(uint64_t size)
+{
+	FILE *smaps = fopen("/proc/self/smaps", "r");
+	unsigned long from = 0, to = 0;
+	bool told = false;
+	char line[1000];
+	int n = 0;
+
+	while (smaps && fgets(line, sizeof(line), smaps)) {
+		if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+			continue;
+		if (strncmp(line, "VmFlags:", 8))
+			continue;
+		told = true;
+		n += to - from >= size && strstr(line, " hg");
+	}
+	if (smaps)
+		fclose(smaps);
+	return told ? n : -1;
+}
+
+/* The first touch of 2 MB is one fault of the process, not 512: most of what a fresh disk in memory costs. */
+static void test_huge(void)
+{
+	static const uint64_t size = 3ull << 30;
+	struct ddio_disk_spec spec = { .name = "m", .engine = "mem", .size = size };
+	int before = huge_mappings(size), n;
+	struct env_rig rig;
+
+	if (before < 0 || access("/sys/kernel/mm/transparent_hugepage", F_OK)) {
+		ut_skip("this kernel has no huge pages for anonymous memory, or does not tell");
+		return;
+	}
+	for (n = 0; n < 2; n++) {
+		spec.options = n ? "huge=no" : NULL;
+		rig_begin(&rig);
+		rig_open(&rig, &spec);
+		CU_ASSERT_EQUAL(huge_mappings(size), before + !n);
+		rig_end(&rig);
+	}
+}
+
 static void test_bad_paths(void)
 {
 	struct ddio_disk_spec spec = { .name = "bad-one", .path = file_path };
@@ -553,6 +596,7 @@ static const struct ut_case cases[] = {
 	{ "a disk closed by its last request", test_close_in_done },
 	{ "bad engines, sizes and options", test_bad_specs },
 	{ "memory without a size has a gigabyte", test_default_size },
+	{ "memory in huge pages", test_huge },
 	{ "bad paths", test_bad_paths },
 	{ "a disk that is in use", test_in_use },
 	{ "synchronous access before the loop", test_sync },
