@@ -69,6 +69,12 @@ program fortran_f08
 	call requests(trim(name) // '.f3')
 	call shared(trim(name) // '.f4')
 	call handles(trim(name) // '.f5')
+	call pointers(trim(name) // '.f6')
+	call splits(trim(name) // '.f7')
+	call nonblocking(trim(name) // '.f8')
+	call shared_pointer(trim(name) // '.f9')
+	call ordered_splits(trim(name) // '.f10')
+	call properties(trim(name) // '.f11')
 	call finish()
 contains
 	subroutine explicit(file)
@@ -194,5 +200,203 @@ contains
 		call MPI_Error_class(err, class)
 		call need(class == MPI_ERR_NO_SUCH_FILE, 'the class of a missing file')
 		call done('fortran_f08/handles')
+	end subroutine
+	! Each process has 400 bytes of the file for itself.
+	subroutine own_view(fh)
+		type(MPI_File), intent(in) :: fh
+
+		call MPI_File_set_view(fh, 400_MPI_OFFSET_KIND * rank, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL)
+	end subroutine
+
+	! That many of v have come, and are those from the first on; they are forgotten.
+	subroutine came(w, n, first, what)
+		integer, intent(inout) :: w(:)
+		integer, intent(in) :: n, first
+		character(*), intent(in) :: what
+		integer :: i
+
+		call need(all(w(1:n) == [(1000 * rank + i, i = first, first + n - 1)]), what)
+		w = -1
+	end subroutine
+
+	subroutine pointers(file)
+		character(*), intent(in) :: file
+		type(MPI_File) :: fh
+		type(MPI_Status) :: status
+		integer(MPI_OFFSET_KIND) :: at, byte
+		integer :: v(100), w(100), i, n
+
+		call create(file, fh)
+		call own_view(fh)
+		v = [(1000 * rank + i, i = 1, 100)]
+		call MPI_File_write(fh, v, 40, MPI_INTEGER, status)
+		call MPI_Get_count(status, MPI_INTEGER, n)
+		call need(n == 40, 'count of write')
+		call MPI_File_write_all(fh, v(41), 40, MPI_INTEGER, MPI_STATUS_IGNORE)
+		call MPI_File_write_at(fh, 80_MPI_OFFSET_KIND, v(81), 20, MPI_INTEGER, MPI_STATUS_IGNORE)
+		call MPI_File_get_position(fh, at)
+		call need(at == 80, 'position')
+		call MPI_File_get_byte_offset(fh, at, byte)
+		call need(byte == 400_MPI_OFFSET_KIND * rank + 320, 'byte of the position')
+		call MPI_File_seek(fh, -70_MPI_OFFSET_KIND, MPI_SEEK_CUR)
+		call MPI_File_read(fh, w, 20, MPI_INTEGER, status)
+		call MPI_Get_count(status, MPI_INTEGER, n)
+		call need(n == 20, 'count of read')
+		call came(w, 20, 11, 'what read brings')
+		call MPI_File_read_all(fh, w, 70, MPI_INTEGER, MPI_STATUS_IGNORE)
+		call came(w, 70, 31, 'what read_all brings')
+		call MPI_File_close(fh)
+		call done('fortran_f08/pointers')
+	end subroutine
+
+	subroutine splits(file)
+		character(*), intent(in) :: file
+		type(MPI_File) :: fh
+		type(MPI_Status) :: status
+		integer(MPI_OFFSET_KIND), parameter :: half = 50
+		integer, asynchronous :: v(100), w(100)
+		integer :: i, n
+
+		call create(file, fh)
+		call own_view(fh)
+		v = [(1000 * rank + i, i = 1, 100)]
+		call MPI_File_write_all_begin(fh, v, 50, MPI_INTEGER)
+		call MPI_File_write_all_end(fh, v, status)
+		call MPI_Get_count(status, MPI_INTEGER, n)
+		call need(n == 50, 'count of write_all_end')
+		call MPI_File_write_at_all_begin(fh, half, v(51), 50, MPI_INTEGER)
+		call MPI_File_write_at_all_end(fh, v(51), MPI_STATUS_IGNORE)
+		call MPI_File_read_all_begin(fh, w, 50, MPI_INTEGER)
+		call MPI_File_read_all_end(fh, w, status)
+		call MPI_Get_count(status, MPI_INTEGER, n)
+		call need(n == 50, 'count of read_all_end')
+		call came(w, 50, 51, 'what read_all_end brings')
+		call MPI_File_read_at_all_begin(fh, half - 10, w, 50, MPI_INTEGER)
+		call MPI_File_read_at_all_end(fh, w, MPI_STATUS_IGNORE)
+		call came(w, 50, 41, 'what read_at_all_end brings')
+		call MPI_File_close(fh)
+		call done('fortran_f08/splits')
+	end subroutine
+
+	subroutine nonblocking(file)
+		character(*), intent(in) :: file
+		type(MPI_File) :: fh
+		type(MPI_Request) :: r(3)
+		integer(MPI_OFFSET_KIND), parameter :: zero = 0
+		integer, asynchronous :: v(90), w(90)
+		integer :: i
+
+		call create(file, fh)
+		call own_view(fh)
+		v = [(1000 * rank + i, i = 1, 90)]
+		call MPI_File_iwrite(fh, v, 30, MPI_INTEGER, r(1))
+		call MPI_File_iwrite_all(fh, v(31), 30, MPI_INTEGER, r(2))
+		call MPI_File_iwrite_at_all(fh, 60_MPI_OFFSET_KIND, v(61), 30, MPI_INTEGER, r(3))
+		call MPI_Waitall(3, r, MPI_STATUSES_IGNORE)
+		call MPI_File_seek(fh, zero, MPI_SEEK_SET)
+		w = -1
+		call MPI_File_iread(fh, w, 30, MPI_INTEGER, r(1))
+		call MPI_File_iread_all(fh, w(31), 30, MPI_INTEGER, r(2))
+		call MPI_File_iread_at_all(fh, 60_MPI_OFFSET_KIND, w(61), 30, MPI_INTEGER, r(3))
+		call MPI_Waitall(3, r, MPI_STATUSES_IGNORE)
+		call came(w, 90, 1, 'what iread, iread_all and iread_at_all bring')
+		call MPI_File_close(fh)
+		call done('fortran_f08/nonblocking')
+	end subroutine
+
+	! By the shared pointer every process has one number, which of them is left open.
+	subroutine shared_pointer(file)
+		character(*), intent(in) :: file
+		type(MPI_File) :: fh
+		type(MPI_Request) :: r
+		integer(MPI_OFFSET_KIND), parameter :: zero = 0
+		integer(MPI_OFFSET_KIND) :: at
+		integer, asynchronous :: v(1), w(1)
+		integer :: all_of(4 * ranks), i
+
+		call create(file, fh)
+		call MPI_File_set_view(fh, zero, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL)
+		v = rank
+		call MPI_File_write_shared(fh, v, 1, MPI_INTEGER, MPI_STATUS_IGNORE)
+		call MPI_File_iwrite_shared(fh, v, 1, MPI_INTEGER, r)
+		call MPI_Wait(r, MPI_STATUS_IGNORE)
+		call MPI_Barrier(MPI_COMM_WORLD)
+		call MPI_File_get_position_shared(fh, at)
+		call need(at == 2 * ranks, 'the shared position after two numbers of each')
+		call MPI_File_sync(fh)
+		call MPI_Barrier(MPI_COMM_WORLD)
+		call MPI_File_seek_shared(fh, zero, MPI_SEEK_SET)
+		call MPI_File_read_shared(fh, w, 1, MPI_INTEGER, MPI_STATUS_IGNORE)
+		v = w
+		call MPI_File_iread_shared(fh, w, 1, MPI_INTEGER, r)
+		call MPI_Wait(r, MPI_STATUS_IGNORE)
+		call MPI_Allgather([v, w], 2, MPI_INTEGER, all_of, 2, MPI_INTEGER, MPI_COMM_WORLD)
+		do i = 0, ranks - 1
+			call need(count(all_of(1:2 * ranks) == i) == 2, 'two numbers of each process')
+		end do
+		call MPI_File_close(fh)
+		call done('fortran_f08/shared_pointer')
+	end subroutine
+
+	subroutine ordered_splits(file)
+		character(*), intent(in) :: file
+		type(MPI_File) :: fh
+		integer(MPI_OFFSET_KIND), parameter :: zero = 0
+		integer, asynchronous :: v(1), w(1)
+
+		call create(file, fh)
+		call MPI_File_set_view(fh, zero, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL)
+		v = 7 + rank
+		call MPI_File_write_ordered_begin(fh, v, 1, MPI_INTEGER)
+		call MPI_File_write_ordered_end(fh, v, MPI_STATUS_IGNORE)
+		call MPI_File_sync(fh)
+		call MPI_Barrier(MPI_COMM_WORLD)
+		call MPI_File_seek_shared(fh, zero, MPI_SEEK_SET)
+		call MPI_File_read_ordered(fh, w, 1, MPI_INTEGER, MPI_STATUS_IGNORE)
+		call need(w(1) == 7 + rank, 'what read_ordered brings')
+		w = -1
+		call MPI_File_seek_shared(fh, zero, MPI_SEEK_SET)
+		call MPI_File_read_ordered_begin(fh, w, 1, MPI_INTEGER)
+		call MPI_File_read_ordered_end(fh, w, MPI_STATUS_IGNORE)
+		call need(w(1) == 7 + rank, 'what read_ordered_end brings')
+		call MPI_File_close(fh)
+		call done('fortran_f08/ordered_splits')
+	end subroutine
+
+	subroutine properties(file)
+		character(*), intent(in) :: file
+		type(MPI_File) :: fh
+		type(MPI_Group) :: group
+		type(MPI_Info) :: info
+		integer(MPI_ADDRESS_KIND) :: extent
+		integer(MPI_OFFSET_KIND) :: bytes
+		integer :: n
+		logical :: atomic
+
+		call create(file, fh)
+		call MPI_File_set_size(fh, 1000_MPI_OFFSET_KIND)
+		call MPI_File_get_size(fh, bytes)
+		call need(bytes == 1000, 'what set_size has set')
+		call MPI_File_preallocate(fh, 5000_MPI_OFFSET_KIND)
+		call MPI_File_get_size(fh, bytes)
+		call need(bytes == 5000, 'what preallocate has made')
+		call MPI_File_set_atomicity(fh, .true.)
+		call MPI_File_get_atomicity(fh, atomic)
+		call need(atomic, 'atomicity, when it has been set')
+		call MPI_File_get_group(fh, group)
+		call MPI_Group_size(group, n)
+		call need(n == ranks, 'the size of the group')
+		call MPI_Group_free(group)
+		call MPI_File_get_type_extent(fh, MPI_DOUBLE_PRECISION, extent)
+		call need(extent == 8, 'the extent of a double')
+		call MPI_Info_create(info)
+		call MPI_Info_set(info, 'cb_nodes', '1')
+		call MPI_File_set_info(fh, info)
+		call MPI_Info_free(info)
+		call MPI_File_get_info(fh, info)
+		call need(info /= MPI_INFO_NULL, 'the info')
+		call MPI_Info_free(info)
+		call MPI_File_close(fh)
+		call done('fortran_f08/properties')
 	end subroutine
 end program
