@@ -52,7 +52,9 @@ static uint64_t take_ino(struct fuzz_reader *in)
 {
 	uint8_t b = take(in);
 
-	return b < 64 ? DDIO_FS_ROOT : b == 255 ? UINT64_MAX / 3 : FIRST_INODE + b % INODES;
+	return b < 64	  ? DDIO_FS_ROOT
+	       : b == 255 ? UINT64_MAX / 3
+			  : FIRST_INODE + (uint64_t)(b % INODES);
 }
 
 static uint64_t take_size(struct fuzz_reader *in)
