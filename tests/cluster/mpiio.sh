@@ -3,32 +3,15 @@
 # timeout: 360
 # MPI programs as they are, with libddio_mpiio in front of their MPI: by a path below a mount and by "ddio:".
 . "$(dirname "$0")/lib_mount.sh"
-. tests/mpiio/launch.sh
-library=$top/build/libddio_mpiio.so
+. "$(dirname "$0")/lib_mpiio.sh"
 # The MPIs lose memory, so leaks are not looked for.
 sanitized="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so) $build/libddio_mpiio.so"
 # What has been freed is kept for a while, but not so much of it that a copy would not be noticed (memory/no_copy).
 asan=detect_leaks=0:exitcode=99:quarantine_size_mb=16
-# Open MPI's sockets have short names only.
-export TMPDIR=$dir
 
 check "start" start_cluster c --iops 2 --disks 2 --engine mem --disk-size 2G
 check "mount" mount_at m
 
-# programs WHAT [VARIABLE=VALUE...] MPI DIR_OR_PREFIX [PROGRAM...]: each case of each program counts
-programs() {
-	local what=$1 p f s
-	shift
-	env PRELOAD="$library" BOUND=$((60 * DDIO_PATIENCE)) "$@" >"$dir/said" 2>&1
-	read -r p f s < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$dir/said" | tail -n 1)
-	if [ -z "${p:-}" ]; then
-		not_ok "$what: no result: $(tail -n 3 "$dir/said")"
-		return
-	fi
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	echo "$what: $p passed, $f failed, $s skipped"
-	grep -a 'not ok\|^skip' "$dir/said"
-}
 # How many collective requests the nodes have had.
 collectives() {
 	"$ddio" status --nodes | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^collective/) n += $(i - 1) } END { print n }'

@@ -4,22 +4,12 @@
 # Jobs on two machines, one of whose processes dies in the first open of a communicator, or before it: each of the others has an error.
 # Others of its machine live: MPICH's proxy may end, and say nothing, when the output of the last one there is closed before its
 # connection.  The machines are those of tests/machines.sh.  MPICH alone: Open MPI 4.1's launcher tells nobody of a process that has died elsewhere.
-plain=1
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib_machines.sh"
 . tests/mpiio/launch.sh
-machines=$dir/machines
-tidy() {
-	local rc=$?
-	"$top/tests/machines.sh" stop "$machines" >/dev/null 2>&1
-	(exit $rc)
-	finish
-}
-trap tidy EXIT
 if ! command -v mpiexec.mpich >/dev/null || [ ! -x build/tests/mpiio/mpich/killed_open ]; then
 	echo "skipped: MPICH is not installed"
 	exit 77
 fi
-on() { "$top/tests/machines.sh" run "$machines" "$@"; }
 
 # The node is on the first one.
 conf_of() {
@@ -40,7 +30,6 @@ conf_of() {
 begin() {
 	local m key
 	key=$(head -c 32 /dev/urandom | base64)
-	"$top/tests/machines.sh" start "$machines" m1 m2 >"$dir/said" 2>&1 || return
 	for m in m1 m2; do
 		conf_of | on $m "mount -t sysfs none /sys && (umask 077; echo $key >/tmp/key) && cat >/tmp/ddio.conf" || return
 	done
@@ -67,13 +56,8 @@ outside() {
 	[ "$(grep -c '^opened' "$dir/said.outside")" = 2 ] || { cat "$dir/said.outside"; return 1; }
 }
 
-begin
-rc=$?
-if [ $rc = 77 ]; then
-	cat "$dir/said"
-	exit 77
-fi
-check "two machines, and a node" test $rc = 0
+check "two machines" machines_start m1 m2
+check "... and a node" begin
 check "one is killed that does not open the file" outside
 check "one of two on a machine is" dies beside 2 4 3 before
 check "rank 0 is, while those of the other machine wait, too" dies root 2 4 0 before

@@ -2,17 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 240
 # Runs every command of Documentation/quickstart.rst on machines of tests/machines.sh, and looks for what they print.
-plain=1
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib_machines.sh"
 page=$top/Documentation/quickstart.rst
-machines=$dir/machines
-tidy() {
-	local rc=$?
-	"$top/tests/machines.sh" stop "$machines" >/dev/null 2>&1
-	(exit $rc)
-	finish
-}
-trap tidy EXIT
 
 # steps: "command", "output" and "end" lines of the page's blocks with prompts
 steps() {
@@ -95,10 +86,7 @@ PATH=$PATH:/usr/sbin
 for p in mpicc mpiexec curl munged; do
 	command -v $p >/dev/null || { echo "skipped: no $p here"; exit 77; }
 done
-"$top/tests/machines.sh" start "$machines" io0 io1 io2 cp >"$dir/said" 2>&1
-rc=$?
-[ $rc != 77 ] || { cat "$dir/said"; exit 77; }
-check "four machines" [ $rc = 0 ]
+check "four machines" machines_start io0 io1 io2 cp
 while IFS= read -r line; do
 	case $line in
 	"on "*) where=${line#on } && : >"$dir/command" && : >"$dir/output" ;;
