@@ -305,6 +305,8 @@ int object_share(struct object *to, uint64_t first, struct object *from, uint64_
 		return -ENOENT;
 	if (to->frozen)
 		return -EROFS;
+	if (to->ref.block != from->ref.block)
+		return -EINVAL;
 	if (first > STORE_MAX_BLOCKS || at > STORE_MAX_BLOCKS || *count > STORE_MAX_BLOCKS)
 		return -EFBIG;
 	if (!store_room(to->store))

@@ -573,6 +573,38 @@ static void holds(struct cp_proc *p)
 	ddio_close(f);
 }
 
+/* A request that describes other blocks than the held file has, smaller or larger ones, shares nothing. */
+static void misdescribed(struct cp_proc *p)
+{
+	struct ddio_file *f = open_file(p, "f", DDIO_CREATE);
+	struct disk_ask h = hold_of(f, 77, 3600000), c = { .opcode = DDIO_OP_OBJ_CLONE };
+	uint32_t size;
+
+	if (p->rank == CLONER) {
+		fill(p, f, 1);
+		for (size = BS / 2; size <= 4096 * BS; size *= size < BS ? 4 : 64) {
+			CU_ASSERT_EQUAL(ask(p, &h), DDIO_ST_OK);
+			c.clone = (struct ddio_msg_obj_clone){ .to = f->rec.ref,
+							       .from = f->rec.ref,
+							       .disk = f->rec.disks[0],
+							       .hold = 77,
+							       .len = BYTES };
+			c.clone.to.id += 500;
+			c.clone.to.block = size;
+			c.clone.from.block = size;
+			CU_ASSERT_EQUAL(ask(p, &c), DDIO_ST_STALE);
+			ddio_sim_sleep(p->env, 2 * CP_SEC);
+		}
+		CU_ASSERT_TRUE(is(p, "f", 1));
+	}
+	ddio_close(f);
+}
+
+static void test_misdescribed(void)
+{
+	one_world(misdescribed);
+}
+
 static void test_holds(void)
 {
 	one_world(holds);
@@ -795,6 +827,7 @@ static const struct ut_case cases[] = {
 	{ "full disks", test_full },
 	{ "holds that nobody ends", test_holds },
 	{ "too many holds", test_many_holds },
+	{ "a file that is described as it is not", test_misdescribed },
 	{ "somebody dies after any event of it", test_deaths },
 	{ "its maker dies, and a node is down meanwhile", test_node_down },
 	{ .name = NULL },

@@ -60,6 +60,20 @@ static struct clone_hold *held(struct clone_job *job)
 	return NULL;
 }
 
+/* Returns true if the file that is held is the one that the request describes: its number alone says nothing of its blocks. */
+static bool described(struct clone_job *job, const struct clone_hold *from)
+{
+	const struct ddio_file_ref *is = object_file(clone_hold_object(from));
+	const struct ddio_file_ref *said = &job->msg.from;
+
+	if (is->block == said->block && is->layout == said->layout && is->seed == said->seed)
+		return true;
+	server_fail(job->req, DDIO_ST_STALE,
+		    "disk %s: file %llu has another block size, layout or seed",
+		    job->req->disk->name, (unsigned long long)said->id);
+	return false;
+}
+
 /*
  * The bytes beyond the end in the last block
  */
@@ -201,7 +215,7 @@ static void clone_begin(void *arg)
 	uint64_t blocks = (job->msg.len + job->msg.to.block - 1) / job->msg.to.block;
 	struct clone_hold *from = held(job);
 
-	if (!from)
+	if (!from || !described(job, from))
 		return;
 	if (!store_fetch(req->disk->store, &job->msg.to, NULL)) {
 		turn_after(job, clone_begin, SERVER_POLL_NS);
