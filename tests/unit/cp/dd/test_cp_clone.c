@@ -816,6 +816,36 @@ static void test_node_down(void)
 		death_and_node(at[i]);
 }
 
+/* The name server dies with the cloner: it does not know, when it is back, that a clone was being made. */
+static bool death_and_names(uint64_t at)
+{
+	struct cp_world w;
+
+	cp_leaks_allowed(true);
+	begin(&w);
+	ddio_sim_run_for(w.dw, at);
+	die(&w, 0);
+	die(&w, 1);
+	ddio_sim_run_for(w.dw, 10 * CP_SEC);
+	ddio_iop_free(w.node[0].iop);
+	cp_node_begin(&w, 0);
+	ddio_sim_run_for(w.dw, 10 * CP_SEC);
+	CU_ASSERT_EQUAL(cp_run(&w, look, NULL), 0);
+	cp_world_end(&w);
+	cp_leaks_allowed(false);
+	return run.named;
+}
+
+static void test_names_down(void)
+{
+	static uint64_t at[2048];
+	uint32_t n = moments(at, 2048), i, there = 0;
+
+	for (i = 0; i < n; i++)
+		there += death_and_names(at[i]);
+	CU_ASSERT_TRUE(there && there < n);
+}
+
 static const struct ut_case cases[] = {
 	{ "the bytes, and the space", test_clones },
 	{ "snapshots", test_snaps },
@@ -830,6 +860,7 @@ static const struct ut_case cases[] = {
 	{ "a file that is described as it is not", test_misdescribed },
 	{ "somebody dies after any event of it", test_deaths },
 	{ "its maker dies, and a node is down meanwhile", test_node_down },
+	{ "its maker dies, and the name server starts again", test_names_down },
 	{ .name = NULL },
 };
 

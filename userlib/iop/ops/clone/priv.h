@@ -31,6 +31,8 @@ void clone_names_gone(struct client *client);
 /* reap.c: a clone stays without a name, and its maker may be gone: after a while it is removed. */
 void clone_reap(struct reactor *reactor, uint64_t ino);
 void clone_reaper_init(struct reactor *reactor);
+/* The node has started: what an earlier run of it may have left is removed, two timeouts later. */
+void clone_reaper_start(struct ddio_iop *iop);
 void clone_reaper_stop(struct reactor *reactor);
 void clone_reaper_exit(struct reactor *reactor);
 

@@ -4,6 +4,9 @@
  * by itself, one file after the other and disk by disk, as a client that removes an orphan does.  It begins when a timeout has
  * passed: by then every hold is over that the clone's maker had, so no disk makes an object of it any more, and one that lives
  * has removed it itself.  What a node does not answer is tried again, after another timeout.
+ *
+ * A name server that starts does not know which clones were being made: it removes all files that have no name and no user, when those
+ * who had files open have had their time to say so, and one timeout more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +17,14 @@
 
 /* Files that wait; more than that are left to whoever looks for files without a name. */
 #define REAP_MOST 1024
+/* Of those that a start finds, so many are listed at a time. */
+#define REAP_LISTED 64
 
 /**
  * struct clone_reaper - the name server's
  * @queue: @n files, by when they are @due
  * @rec: of the first of them, while @busy; @at: the disk of it that is being asked
+ * @list_at: when files without a name are to be listed, from @after on; 0: they have been
  * @conn, @tls: to the reactor @wanted of that disk's node
  * @stopping: nothing is begun any more
  */
@@ -28,6 +34,7 @@ struct clone_reaper {
 		uint64_t ino, due;
 	} queue[REAP_MOST];
 	uint32_t n, at, wanted;
+	uint64_t list_at, after;
 	bool busy, stopping;
 	struct ddio_file_record rec;
 	struct ddio_conn *conn;
@@ -65,10 +72,18 @@ static void turn_at(struct clone_reaper *r, uint64_t at)
 	(void)ddio_timer_arm(r->reactor->env, &r->timer, at);
 }
 
-static void queue_add(struct clone_reaper *r, uint64_t ino)
+static uint64_t now(const struct clone_reaper *r)
 {
-	uint64_t due = ddio_env_now(r->reactor->env) + r->reactor->iop->conf->timeout_ns;
+	return ddio_env_now(r->reactor->env);
+}
 
+static uint64_t a_timeout_later(const struct clone_reaper *r)
+{
+	return now(r) + r->reactor->iop->conf->timeout_ns;
+}
+
+static void queue_add(struct clone_reaper *r, uint64_t ino, uint64_t due)
+{
 	if (r->n == REAP_MOST)
 		return;
 	r->queue[r->n].ino = ino;
@@ -83,9 +98,9 @@ static void queue_next(struct clone_reaper *r, bool again)
 	file_over(r);
 	memmove(r->queue, r->queue + 1, --r->n * sizeof(r->queue[0]));
 	if (again)
-		queue_add(r, ino);
-	if (r->n)
-		turn_at(r, r->queue[0].due);
+		queue_add(r, ino, a_timeout_later(r));
+	if (r->n || r->list_at)
+		turn_at(r, r->n ? r->queue[0].due : r->list_at);
 }
 
 void clone_reap(struct reactor *reactor, uint64_t ino)
@@ -94,7 +109,7 @@ void clone_reap(struct reactor *reactor, uint64_t ino)
 
 	if (!r || r->stopping)
 		return;
-	queue_add(r, ino);
+	queue_add(r, ino, a_timeout_later(r));
 	turn_at(r, r->queue[0].due);
 }
 
@@ -236,14 +251,36 @@ static int file_begin(struct clone_reaper *r)
 	return err;
 }
 
+/* Puts the next files without a name into the queue, which is empty. */
+static void list(struct clone_reaper *r)
+{
+	struct ddio_msg_ns_listing out;
+	uint32_t i;
+	int err = ns_orphans(r->reactor->iop->ns, &r->after, REAP_LISTED, &out);
+
+	r->list_at = err ? a_timeout_later(r) : out.more ? now(r) : 0;
+	if (err)
+		return;
+	for (i = 0; i < out.n; i++)
+		queue_add(r, out.recs[i].ref.id, now(r));
+	ddio_ns_listing_free(&out);
+}
+
 static void reap_turn(void *arg)
 {
 	struct clone_reaper *r = arg;
 	int err;
 
-	if (r->stopping || !r->n || r->busy)
+	if (r->stopping || r->busy)
 		return;
-	if (r->queue[0].due > ddio_env_now(r->reactor->env)) {
+	if (!r->n && r->list_at && r->list_at <= now(r))
+		list(r);
+	if (!r->n) {
+		if (r->list_at)
+			turn_at(r, r->list_at);
+		return;
+	}
+	if (r->queue[0].due > now(r)) {
 		turn_at(r, r->queue[0].due);
 		return;
 	}
@@ -263,6 +300,16 @@ void clone_reaper_init(struct reactor *reactor)
 	reactor->reaper = reactor->index ? NULL : calloc(1, sizeof(*reactor->reaper));
 	if (reactor->reaper)
 		reactor->reaper->reactor = reactor;
+}
+
+void clone_reaper_start(struct ddio_iop *iop)
+{
+	struct clone_reaper *r = iop->reactors[0].reaper;
+
+	if (!r || !iop->ns)
+		return;
+	r->list_at = a_timeout_later(r) + ns_timeout(iop->ns);
+	turn_at(r, r->list_at);
 }
 
 void clone_reaper_stop(struct reactor *reactor)

@@ -40,6 +40,7 @@ static void clone_reactor_stop(struct reactor *reactor)
 const struct server_service clone_service = {
 	.ops = handled,
 	.nops = sizeof(handled) / sizeof(handled[0]),
+	.node_start = clone_reaper_start,
 	.reactor_init = clone_reaper_init,
 	.reactor_stop = clone_reactor_stop,
 	.reactor_exit = clone_reaper_exit,
