@@ -156,6 +156,7 @@ int ddio_bounds(struct ddio_session *session,
  * @collectives: parts that the node's reactors had in collectives
  * @coll_read_bytes: distinct bytes that they read
  * @coll_write_bytes: distinct bytes that they wrote
+ * @told: how often they have said that something that came from the node did not match its checksum; 0 of a node of an earlier release
  *
  * Small collectives, see DDIO_METHOD_SMALL, are requests of one process.
  */
@@ -164,6 +165,7 @@ struct ddio_job_state {
 	int error;
 	uint64_t connections, requests, read_bytes, write_bytes;
 	uint64_t collectives, coll_read_bytes, coll_write_bytes;
+	uint64_t told;
 };
 
 /**

@@ -587,7 +587,17 @@ static inline void gen_jobs(struct rnd *r, struct ddio_msg_jobs *x)
 	for (i = 0; i < x->n; i++) {
 		rnd_bytes(r, &x->job[i], sizeof(x->job[i]));
 		rnd_str(r, x->job[i].name, sizeof(x->job[i].name), 0);
+		x->job[i].told = 0;
 	}
+}
+
+static inline void gen_jobs_told(struct rnd *r, struct ddio_msg_jobs *x)
+{
+	uint32_t i;
+
+	gen_jobs(r, x);
+	for (i = 0; i < x->n; i++)
+		x->job[i].told = 1 + i;
 }
 
 static inline void gen_trace_ask(struct rnd *r, struct ddio_msg_trace_ask *x)
@@ -836,6 +846,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(grant, ddio_msg_grant, N)                                     \
 	X(job, ddio_msg_job, N)                                         \
 	X(jobs, ddio_msg_jobs, P(job))                                  \
+	X(jobs_told, ddio_msg_jobs, P(job))                             \
 	X(wrong, ddio_msg_wrong, N)                                     \
 	X(trace_ask, ddio_msg_trace_ask, N)                             \
 	X(trace, ddio_msg_trace, F(ddio_trace_free))                    \

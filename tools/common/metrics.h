@@ -40,14 +40,16 @@
 	X(max_buffers, GAUGE, "buffers_most", "Most block buffers of collectives ever in use.")
 
 /* The same of a job: member of struct ddio_job_state. */
-#define METRICS_JOB(X)                                                                     \
-	X(connections, GAUGE, "connections", "Connections that are open.")                 \
-	X(requests, COUNTER, "requests", "Requests but for collectives.")                  \
-	X(read_bytes, COUNTER, "read_bytes", "Bytes read through the caches.")             \
-	X(write_bytes, COUNTER, "written_bytes", "Bytes written through the caches.")      \
-	X(collectives, COUNTER, "collectives", "Parts of the node's reactors in these.")   \
-	X(coll_read_bytes, COUNTER, "collective_read_bytes", "Bytes read by collectives.") \
-	X(coll_write_bytes, COUNTER, "collective_written_bytes", "Bytes written by collectives.")
+#define METRICS_JOB(X)                                                                            \
+	X(connections, GAUGE, "connections", "Connections that are open.")                        \
+	X(requests, COUNTER, "requests", "Requests but for collectives.")                         \
+	X(read_bytes, COUNTER, "read_bytes", "Bytes read through the caches.")                    \
+	X(write_bytes, COUNTER, "written_bytes", "Bytes written through the caches.")             \
+	X(collectives, COUNTER, "collectives", "Parts of the node's reactors in these.")          \
+	X(coll_read_bytes, COUNTER, "collective_read_bytes", "Bytes read by collectives.")        \
+	X(coll_write_bytes, COUNTER, "collective_written_bytes", "Bytes written by collectives.") \
+	X(told, COUNTER, "mismatches_told",                                                       \
+	  "Times that it said that what came did not match its checksum.")
 
 /**
  * struct metrics - what is to be told; metrics_free() frees it

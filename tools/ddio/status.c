@@ -92,19 +92,21 @@ static int show_job(void *arg, const struct ddio_job_state *j)
 	char rb[16], wb[16], crb[16], cwb[16];
 
 	if (!c->shown++)
-		printf("%-10s %-20s %11s %10s %9s %9s %11s %9s %9s\n", "node", "job", "connections",
-		       "requests", "read", "written", "collectives", "coll.read", "coll.writ");
+		printf("%-10s %-20s %11s %10s %9s %9s %11s %9s %9s %5s\n", "node", "job",
+		       "connections", "requests", "read", "written", "collectives", "coll.read",
+		       "coll.writ", "wrong");
 	if (j->error) {
 		c->down++;
 		printf("%-10s no answer: %s\n", j->node,
 		       j->reason[0] ? j->reason : strerror(-j->error));
 		return 0;
 	}
-	printf("%-10s %-20s %11llu %10llu %9s %9s %11llu %9s %9s\n", j->node,
+	printf("%-10s %-20s %11llu %10llu %9s %9s %11llu %9s %9s %5llu\n", j->node,
 	       j->name[0] ? j->name : "(none)", (unsigned long long)j->connections,
 	       (unsigned long long)j->requests, cmd_human(j->read_bytes, rb),
 	       cmd_human(j->write_bytes, wb), (unsigned long long)j->collectives,
-	       cmd_human(j->coll_read_bytes, crb), cmd_human(j->coll_write_bytes, cwb));
+	       cmd_human(j->coll_read_bytes, crb), cmd_human(j->coll_write_bytes, cwb),
+	       (unsigned long long)j->told);
 	return 0;
 }
 

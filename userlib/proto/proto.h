@@ -665,11 +665,13 @@ struct ddio_msg_grant {
  * @connections: now
  * @requests: but for collectives; @read_bytes, @write_bytes: by them, through the cache
  * @collectives: parts of reactors of them; @coll_read_bytes, @coll_write_bytes: distinct bytes
+ * @told: in JOBS_TOLD only: how often it has said that something from the node did not match its checksum
  */
 struct ddio_job_status {
 	char name[DDIO_MAX_JOB + 1];
 	uint64_t connections, requests, read_bytes, write_bytes;
 	uint64_t collectives, coll_read_bytes, coll_write_bytes;
+	uint64_t told;
 };
 
 struct ddio_msg_jobs {
@@ -946,6 +948,7 @@ DDIO_PROTO_CODEC(user, ddio_msg_user);
 DDIO_PROTO_CODEC(grant, ddio_msg_grant);
 DDIO_PROTO_CODEC(job, ddio_msg_job);
 DDIO_PROTO_CODEC(jobs, ddio_msg_jobs);
+DDIO_PROTO_CODEC(jobs_told, ddio_msg_jobs);
 DDIO_PROTO_CODEC(wrong, ddio_msg_wrong);
 DDIO_PROTO_CODEC(scrub_ask, ddio_msg_scrub_ask);
 DDIO_PROTO_CODEC(scrub, ddio_msg_scrub);

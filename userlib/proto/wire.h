@@ -60,6 +60,7 @@
 #define DDIO_FEATURE_MUX \
 	0x4000000000ull /* role BROKER; MUX_OPEN, MUX_DATA, MUX_WINDOW, MUX_END, MUX_LEAVE */
 #define DDIO_FEATURE_WRONG 0x10000000000ull /* WRONG */
+#define DDIO_FEATURE_TOLD 0x80000000000ull  /* JOBS_TOLD */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
@@ -70,7 +71,7 @@
 	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
 	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT | DDIO_FEATURE_MEND |      \
 	 DDIO_FEATURE_ENDS | DDIO_FEATURE_FROZEN | DDIO_FEATURE_CARRY | DDIO_FEATURE_QUIET |    \
-	 DDIO_FEATURE_MUX | DDIO_FEATURE_WRONG)
+	 DDIO_FEATURE_MUX | DDIO_FEATURE_WRONG | DDIO_FEATURE_TOLD)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -231,6 +232,8 @@ enum ddio_opcode {
 	DDIO_OP_DISK_SPACE = 168,   /* reply: how much of a disk is free, in how many ranges */
 	DDIO_OP_WRONG =
 		173, /* what came from you did not match its checksum; no reply; feature WRONG */
+	DDIO_OP_JOBS_TOLD =
+		178, /* reply: as of JOBS, and how often each has said WRONG; feature TOLD */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */

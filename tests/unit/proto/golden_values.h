@@ -564,6 +564,17 @@ static const struct ddio_job_status a_job = { .name = "4711",
 					      .collectives = N64(5),
 					      .coll_read_bytes = N64(6),
 					      .coll_write_bytes = N64(7) };
+static const struct ddio_job_status a_job_told = { .name = "4711",
+						   .connections = N64(1),
+						   .requests = N64(2),
+						   .read_bytes = N64(3),
+						   .write_bytes = N64(4),
+						   .collectives = N64(5),
+						   .coll_read_bytes = N64(6),
+						   .coll_write_bytes = N64(7),
+						   .told = N64(8) };
+static const struct ddio_msg_jobs jobs_told = { .n = 1,
+						.job = (struct ddio_job_status *)&a_job_told };
 static const struct ddio_msg_jobs jobs = { .n = 1, .job = (struct ddio_job_status *)&a_job };
 
 static const struct ddio_msg_trace_ask trace_ask = { .action = DDIO_TRACE_BEGIN,

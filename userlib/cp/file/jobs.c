@@ -10,6 +10,11 @@ static int jobs_get(struct node_answer *a, const struct reply *reply)
 	return ddio_get_jobs(reply->payload, reply->len, &a->said.jobs);
 }
 
+static int jobs_told_get(struct node_answer *a, const struct reply *reply)
+{
+	return ddio_get_jobs_told(reply->payload, reply->len, &a->said.jobs);
+}
+
 static void jobs_free(struct node_answer *a)
 {
 	free(a->said.jobs.job);
@@ -37,6 +42,7 @@ static int jobs_tell(const struct node_answer *a, const char *name,
 		st.collectives = j->collectives;
 		st.coll_read_bytes = j->coll_read_bytes;
 		st.coll_write_bytes = j->coll_write_bytes;
+		st.told = j->told;
 		ret = fn(arg, &st);
 	}
 	return ret;
@@ -48,6 +54,11 @@ int ddio_jobs(struct ddio_session *session, int (*fn)(void *arg, const struct dd
 	struct question ask = {
 		.op = DDIO_OP_JOBS, .feature = DDIO_FEATURE_JOB, .get = jobs_get, .free = jobs_free
 	};
+	struct question told = { .op = DDIO_OP_JOBS_TOLD,
+				 .feature = DDIO_FEATURE_TOLD,
+				 .get = jobs_told_get,
+				 .free = jobs_free };
+	const struct node_answer *a;
 	uint32_t i;
 	int ret;
 
@@ -56,8 +67,14 @@ int ddio_jobs(struct ddio_session *session, int (*fn)(void *arg, const struct dd
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_jobs: fn is NULL");
 	ret = ask_all(session, &ask);
-	for (i = 0; i < session->conf->nnodes && !ret; i++)
-		ret = jobs_tell(&ask.answer[i], session->conf->nodes[i].name, fn, arg);
+	if (!ret)
+		ret = ask_all(session, &told);
+	for (i = 0; i < session->conf->nnodes && !ret; i++) {
+		/* A node of an earlier release does not count who complains. */
+		a = told.answer[i].error ? &ask.answer[i] : &told.answer[i];
+		ret = jobs_tell(a, session->conf->nodes[i].name, fn, arg);
+	}
+	ask_free(session, &told);
 	ask_free(session, &ask);
 	return ret;
 }

@@ -50,6 +50,7 @@ static void counters_add(struct ddio_job_status *sum, const struct ddio_job_stat
 	sum->collectives += st->collectives;
 	sum->coll_read_bytes += st->coll_read_bytes;
 	sum->coll_write_bytes += st->coll_write_bytes;
+	sum->told += st->told;
 }
 
 /* Makes room for one more name; returns false if all of them have connections. */
@@ -126,7 +127,7 @@ void jobs_add(struct iop_jobs *jobs, const struct iop_jobs *more)
 
 static void list_one(struct ddio_msg_jobs *x, const struct ddio_job_status *st)
 {
-	if (st->connections || st->requests || st->collectives)
+	if (st->connections || st->requests || st->collectives || st->told)
 		x->job[x->n++] = *st;
 }
 

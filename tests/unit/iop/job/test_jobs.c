@@ -119,8 +119,9 @@ static void test_sum(void)
 	table_init(&a, 4);
 	table_init(&b, 4);
 	table_init(&sum, 2);
-	jobs_get(&a.jobs, "x")->st = (struct ddio_job_status){ "x", 1, 2, 3, 4, 5, 6, 7 };
-	jobs_get(&b.jobs, "x")->st = (struct ddio_job_status){ "x", 10, 20, 30, 40, 50, 60, 70 };
+	jobs_get(&a.jobs, "x")->st = (struct ddio_job_status){ "x", 1, 2, 3, 4, 5, 6, 7, 8 };
+	jobs_get(&b.jobs, "x")->st =
+		(struct ddio_job_status){ "x", 10, 20, 30, 40, 50, 60, 70, 80 };
 	jobs_get(&b.jobs, "")->st.requests = 8;
 	jobs_get(&b.jobs, "y")->st.requests = 100;
 	jobs_get(&b.jobs, "z")->st.requests = 200;
@@ -133,6 +134,7 @@ static void test_sum(void)
 	CU_ASSERT_EQUAL(told(&sum.jobs, "x").collectives, 55);
 	CU_ASSERT_EQUAL(told(&sum.jobs, "x").coll_read_bytes, 66);
 	CU_ASSERT_EQUAL(told(&sum.jobs, "x").coll_write_bytes, 77);
+	CU_ASSERT_EQUAL(told(&sum.jobs, "x").told, 88);
 	CU_ASSERT_EQUAL(told(&sum.jobs, "").requests, 8);
 	CU_ASSERT_EQUAL(told(&sum.jobs, "(others)").requests + told(&sum.jobs, "y").requests +
 				told(&sum.jobs, "z").requests,

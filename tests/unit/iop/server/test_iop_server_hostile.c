@@ -172,6 +172,7 @@ static void one_that_complains(void)
 	sw_run(sw, 10 * MS);
 	CU_ASSERT_TRUE(bad->closed);
 	CU_ASSERT_EQUAL(at[BOUND_WRONG_TOLD].hits, 1);
+	CU_ASSERT_EQUAL(sw->iop->reactors[0].jobs.none.st.told, 1);
 	CU_ASSERT_EQUAL(at[BOUND_WRONG_WIRE].hits, 0);
 	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "did not match their checksums"), 1);
 	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "with block"), 0);

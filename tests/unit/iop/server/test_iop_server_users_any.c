@@ -214,6 +214,7 @@ static const struct any_row rows[] = {
 	EMPTY(STATUS, .answered = true),
 	EMPTY(BOUNDS, .answered = true),
 	EMPTY(JOBS, .answered = true),
+	EMPTY(JOBS_TOLD, .answered = true),
 	EMPTY(FS_RECALL, .answered = true, .waits = true),
 	EMPTY(FS_SYNC, .answered = true),
 	EMPTY(FS_SPACE, .answered = true),

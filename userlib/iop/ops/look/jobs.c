@@ -62,6 +62,7 @@ int take_wrong(struct client *client, const struct ddio_msg *msg, const void *pa
 		return err;
 	client->wrong = true;
 	client->reactor->bounds.at[BOUND_WRONG_TOLD].hits++;
+	client->job->st.told++;
 	place_text(client, &x, place, sizeof(place));
 	ddio_env_log_caused(
 		client->reactor->env, DDIO_LOG_WARN,
@@ -123,6 +124,22 @@ static void jobs_reply(void *arg, const struct ddio_msg_jobs *jobs)
 		SERVER_REPLY((struct server_request *)arg, jobs, jobs);
 	else
 		server_fail(arg, DDIO_ST_NO_MEMORY, "no memory for the jobs");
+}
+
+static void jobs_told_reply(void *arg, const struct ddio_msg_jobs *jobs)
+{
+	if (jobs)
+		SERVER_REPLY((struct server_request *)arg, jobs_told, jobs);
+	else
+		server_fail(arg, DDIO_ST_NO_MEMORY, "no memory for the jobs");
+}
+
+int serve_jobs_told(struct server_request *req, const void *payload)
+{
+	(void)payload;
+	if (jobs_ask(req->reactor, jobs_told_reply, req))
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the jobs");
+	return 0;
 }
 
 int serve_jobs(struct server_request *req, const void *payload)
