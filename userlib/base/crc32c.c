@@ -36,15 +36,27 @@ static uint32_t times(uint32_t a, uint32_t b)
 	return product;
 }
 
-uint32_t ddio_crc32c_join(uint32_t first, uint32_t second, uint64_t len)
-{
-	uint32_t over = 1u << 31, power = 1u << (31 - 8); /* x^0; x^8, of a byte */
+/*
+ * What moves a sum over 2^n bytes: x^(8 * 2^n), modulo the polynomial.  The powers repeat after 31, since x^(2^31) is x.
+ */
+#define POWERS 31
 
-	for (; len; len >>= 1) {
-		over = len & 1 ? times(over, power) : over;
-		power = times(power, power);
-	}
-	return times(first, over) ^ second;
+static const uint32_t over[POWERS] = {
+	0x00800000, 0x00008000, 0x82f63b78, 0x6ea2d55c, 0x18b8ea18, 0x510ac59a, 0xb82be955,
+	0xb8fdb1e7, 0x88e56f72, 0x74c360a4, 0xe4172b16, 0x0d65762a, 0x35d73a62, 0x28461564,
+	0xbf455269, 0xe2ea32dc, 0xfe7740e6, 0xf946610b, 0x3c204f8f, 0x538586e3, 0x59726915,
+	0x734d5309, 0xbc1ac763, 0x7d0722cc, 0xd289cabe, 0xe94ca9bc, 0x05b74f3f, 0xa51e1f42,
+	0x40000000, 0x20000000, 0x08000000,
+};
+
+uint32_t crc32c_join_portable(uint32_t first, uint32_t second, uint64_t len)
+{
+	uint32_t n;
+
+	for (n = 0; len; n++, len >>= 1)
+		if (len & 1)
+			first = times(first, over[n % POWERS]);
+	return first ^ second;
 }
 
 #ifdef __x86_64__
@@ -87,6 +99,32 @@ CLMUL static uint64_t move_over(uint64_t sum, uint32_t factor)
 		_mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)sum), _mm_cvtsi64_si128(factor), 0);
 
 	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
+}
+
+/* The factors for that of 2^n bytes. */
+static const uint32_t move_factor[POWERS] = {
+	0xbf818109, 0x780d5a4d, 0x05ec76f1, 0x00000001, 0x493c7d27, 0xba4fc28e, 0x9e4addf8,
+	0x0d3b6092, 0xb9e02b86, 0xdd7e3b0c, 0x170076fa, 0xa51b6135, 0x82f89c77, 0x54a86326,
+	0x1dc403cc, 0x5ae703ab, 0xc5013a36, 0xac2ac6dd, 0x9b4615a9, 0x688d1c61, 0xf6af14e6,
+	0xb6ffe386, 0xb717425b, 0x478b0d30, 0x54cc62e5, 0x7b2102ee, 0x8a99adef, 0xa7568c8f,
+	0xd610d67e, 0x6b086b3f, 0xd94f3c0b,
+};
+
+CLMUL static uint32_t move_over_len(uint32_t sum, uint64_t len)
+{
+	uint32_t n;
+
+	for (n = 0; len; n++, len >>= 1)
+		if (len & 1)
+			sum = (uint32_t)move_over(sum, move_factor[n % POWERS]);
+	return sum;
+}
+
+uint32_t ddio_crc32c_join(uint32_t first, uint32_t second, uint64_t len)
+{
+	if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("pclmul"))
+		return crc32c_join_portable(first, second, len);
+	return move_over_len(first, len) ^ second;
 }
 
 CLMUL static uint64_t sum_lanes(uint64_t sum, const uint8_t **p, size_t *len,
@@ -206,5 +244,10 @@ uint32_t crc32c_lanes(uint32_t crc, const void *buf, size_t len)
 uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len)
 {
 	return crc32c_portable(crc, buf, len);
+}
+
+uint32_t ddio_crc32c_join(uint32_t first, uint32_t second, uint64_t len)
+{
+	return crc32c_join_portable(first, second, len);
 }
 #endif

@@ -14,5 +14,7 @@ uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len);
 uint32_t crc32c_lanes(uint32_t crc, const void *buf, size_t len);
 /* Returns the checksum of bytes of which the first part has @first, and the rest, of @len bytes, @second. */
 uint32_t ddio_crc32c_join(uint32_t first, uint32_t second, uint64_t len);
+/* Returns the same without the processor's multiplication, for comparison. */
+uint32_t crc32c_join_portable(uint32_t first, uint32_t second, uint64_t len);
 
 #endif /* DDIO_CRC32C_H */

@@ -350,8 +350,9 @@ int ddio_conn_attach(struct ddio_env *env, struct ddio_conn *c, const struct ddi
 /*
  * Using a connection
  */
-int ddio_conn_send(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
-		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
+static int send_msg(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
+		    size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send,
+		    const uint32_t *bulk)
 {
 	struct ddio_msg full = *msg;
 	int i, err;
@@ -366,7 +367,7 @@ int ddio_conn_send(struct ddio_conn *c, const struct ddio_msg *msg, const void *
 	if (!err && full.opcode <= DDIO_OP_REFUSE)
 		err = -EPROTO;
 	if (!err)
-		err = conn_out_push(c, &full, fixed, fixed_len, iov, n, send);
+		err = conn_out_push(c, &full, fixed, fixed_len, iov, n, send, bulk);
 	if (err)
 		return err;
 	if (!conn_charged_elsewhere(full.opcode))
@@ -379,6 +380,19 @@ int ddio_conn_send(struct ddio_conn *c, const struct ddio_msg *msg, const void *
 		conn_out_flush(c);
 	conn_post(c);
 	return 0;
+}
+
+int ddio_conn_send(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
+		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
+{
+	return send_msg(c, msg, fixed, fixed_len, iov, n, send, NULL);
+}
+
+int ddio_conn_send_summed(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
+			  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send,
+			  uint32_t sum)
+{
+	return send_msg(c, msg, fixed, fixed_len, iov, n, send, &sum);
 }
 
 int ddio_conn_reply(struct ddio_conn *c, const struct ddio_msg *request, uint32_t status,

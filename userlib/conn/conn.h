@@ -187,6 +187,14 @@ int ddio_conn_send(struct ddio_conn *conn, const struct ddio_msg *msg, const voi
 		   size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send);
 
 /*
+ * The same of bulk of which the caller knows the CRC-32C that it has to have: the message's checksum is made from that, and the
+ * bulk is not looked at.  What has changed in it since is found by the peer.
+ */
+int ddio_conn_send_summed(struct ddio_conn *conn, const struct ddio_msg *msg, const void *fixed,
+			  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send,
+			  uint32_t sum);
+
+/*
  * Sends a reply without bulk: a status, and a payload, which is a text (for ddio_get_text()) if the status
  * is an error.  Such a reply has no bulk even if the opcode's successful reply has.
  */
@@ -203,6 +211,13 @@ void ddio_conn_pause(struct ddio_conn *conn, bool pause);
 /* Returns how many bytes wait to be sent; how many of them are copies, that is, everything but bulk. */
 size_t ddio_conn_queued(const struct ddio_conn *conn);
 size_t ddio_conn_copied(const struct ddio_conn *conn);
+/* Returns true if messages that are sent now have checksums. */
+bool ddio_conn_sums(const struct ddio_conn *conn);
+/*
+ * In message(), of one with bulk: returns true if it had a checksum, which was right; @sum is then the CRC-32C of the bulk alone, as
+ * the peer had it.
+ */
+bool ddio_conn_bulk_sum(const struct ddio_conn *conn, uint32_t *sum);
 /* Returns the features that both ends agreed on: DDIO_FEATURE_*. */
 uint64_t ddio_conn_features(const struct ddio_conn *conn);
 /*

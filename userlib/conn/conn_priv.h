@@ -125,7 +125,7 @@ struct conn_out {
  *	scratch memory, between turns @kept
  * @turn: bytes received in this turn
  * @have: @msg is the header of the message being received, which came at @since
- * @sum: of what has come of it, if it is summed
+ * @sum: of what has come of it, if it is summed; @front: of what stands in front of bulk
  * @body: the rest of the message, @left bytes, goes to @iov, or nowhere if @niov is 0
  * @iov, @niov, @iov_off: what is left of the user's sink, or of @big
  * @big, @big_cap: memory for a payload too large for @buf; @big_iov: its part not yet filled
@@ -138,7 +138,7 @@ struct conn_in {
 	uint8_t *kept;
 	size_t head, tail, turn;
 	bool have, body, narrow, moved, wrong;
-	uint32_t sum;
+	uint32_t sum, front;
 	struct ddio_msg msg;
 	uint64_t since, left;
 	struct iovec *iov;
@@ -286,8 +286,10 @@ void conn_in_resume(struct ddio_conn *c, struct conn_frame *f);
 void conn_in_free(struct ddio_conn *c);
 
 /* output.c */
+/* @bulk: the CRC-32C of all of @iov, if it is known; else NULL. */
 int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
-		  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send);
+		  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send,
+		  const uint32_t *bulk);
 /* Writes what the stream takes, without callbacks.  An error is kept in out.err. */
 void conn_out_flush(struct ddio_conn *c);
 /* Tells senders whose bytes have left, and the user if the queue has drained. */

@@ -92,7 +92,7 @@ static void conn_say_refuse(struct ddio_conn *c, uint32_t status, const char *te
 
 	snprintf(refuse.text, sizeof(refuse.text), "%s", text);
 	msg.length = ddio_put_refuse(raw, sizeof(raw), &refuse);
-	conn_out_push(c, &msg, raw, msg.length, NULL, 0, NULL);
+	conn_out_push(c, &msg, raw, msg.length, NULL, 0, NULL, NULL);
 }
 
 void conn_begin_end(struct ddio_conn *c, uint32_t status, const char *text)

@@ -121,6 +121,17 @@ static bool sum_take(struct ddio_conn *c, struct conn_frame *f)
 	return false;
 }
 
+bool ddio_conn_bulk_sum(const struct ddio_conn *c, uint32_t *sum)
+{
+	const struct conn_in *in = &c->in;
+	size_t front = ddio_opcode_bulk_prefix(in->msg.opcode, in->msg.flags & DDIO_WIRE_REPLY);
+
+	if (!sum_len(c))
+		return false;
+	*sum = ddio_crc32c_join(in->front, in->sum, in->msg.length - front);
+	return true;
+}
+
 bool ddio_conn_mismatched(const struct ddio_conn *c)
 {
 	return c && c->in.wrong;
@@ -250,6 +261,7 @@ static void bulk_begin(struct ddio_conn *c, struct conn_frame *f, size_t prefix_
 
 	memcpy(in->prefix, in->buf + in->head, prefix_len);
 	sum_add(c, in->prefix, prefix_len);
+	in->front = in->sum;
 	in->head += prefix_len;
 	in->left = in->msg.length - prefix_len;
 	in->narrow = in->left >= CONN_RX_LARGE;

@@ -19,7 +19,7 @@ static int say(struct ddio_conn *c, uint16_t opcode, uint32_t flags, uint32_t st
 				.flags = flags,
 				.status = status,
 				.length = len };
-	int err = conn_out_push(c, &msg, payload, len, NULL, 0, NULL);
+	int err = conn_out_push(c, &msg, payload, len, NULL, 0, NULL, NULL);
 
 	if (!err)
 		conn_post(c);

@@ -77,7 +77,7 @@ static void say(struct ddio_conn *c, struct conn_frame *f, uint16_t opcode, cons
 {
 	struct ddio_msg msg = { .version = c->version, .opcode = opcode, .length = len };
 
-	if (conn_out_push(c, &msg, payload, len, NULL, 0, NULL)) {
+	if (conn_out_push(c, &msg, payload, len, NULL, 0, NULL, NULL)) {
 		conn_fail(c, f, -ENOMEM, "out of memory in the opening exchange");
 		return;
 	}
@@ -291,7 +291,7 @@ int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *given)
 	if (!raw)
 		return -ENOMEM;
 	msg.length = ddio_put_welcome(raw, len, &welcome);
-	err = conn_out_push(c, &msg, raw, len, NULL, 0, NULL);
+	err = conn_out_push(c, &msg, raw, len, NULL, 0, NULL, NULL);
 	free(raw);
 	if (err)
 		return err;

@@ -162,8 +162,22 @@ static void put_sum(uint8_t *at, uint32_t sum)
 		at[i] = (uint8_t)(sum >> 8 * i);
 }
 
+/* Adds a part of the bulk to the sum of what stands before it: its length only, if the sum of the bulk is known. */
+static uint32_t sum_bulk(uint32_t sum, const struct iovec *part, const uint32_t *bulk)
+{
+	if (bulk)
+		return ddio_crc32c_join(sum, 0, part->iov_len);
+	return ddio_crc32c(sum, part->iov_base, part->iov_len);
+}
+
+bool ddio_conn_sums(const struct ddio_conn *c)
+{
+	return conn_sum_len(c, DDIO_OP_COLL_DATA, c->out.moved);
+}
+
 int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *fixed,
-		  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send)
+		  size_t fixed_len, const struct iovec *iov, int n, struct ddio_send *send,
+		  const uint32_t *bulk)
 {
 	struct conn_out *o = &c->out;
 	size_t sum_len = conn_sum_len(c, msg->opcode, o->moved);
@@ -188,10 +202,12 @@ int conn_out_push(struct ddio_conn *c, const struct ddio_msg *msg, const void *f
 		if (!iov[i].iov_len)
 			continue;
 		if (sum_len)
-			sum = ddio_crc32c(sum, iov[i].iov_base, iov[i].iov_len);
+			sum = sum_bulk(sum, &iov[i], bulk);
 		seg_push(o, iov[i].iov_base, iov[i].iov_len, NULL);
 	}
 	if (sum_len) {
+		if (bulk)
+			sum ^= *bulk;
 		put_sum(chunk->data + chunk->used, sum);
 		seg_push_copied(o, chunk, sum_len);
 	}

@@ -56,10 +56,27 @@ static void test_join(void)
 					ddio_crc32c(0, bytes, n + len));
 }
 
+/* Lengths that no memory has: both ways agree, and a step of the sum of two lengths is the two steps. */
+static void test_join_far(void)
+{
+	uint64_t state = 33, len, more;
+	uint32_t sum, n;
+
+	for (n = 0; n < 2000; n++) {
+		sum = (uint32_t)ddio_rand_next(&state);
+		len = ddio_rand_next(&state) >> n % 64;
+		more = ddio_rand_next(&state) >> 2;
+		CU_ASSERT_EQUAL(ddio_crc32c_join(sum, 0, len), crc32c_join_portable(sum, 0, len));
+		CU_ASSERT_EQUAL(ddio_crc32c_join(ddio_crc32c_join(sum, 0, len >> 2), 0, more),
+				ddio_crc32c_join(sum, 0, (len >> 2) + more));
+	}
+}
+
 static const struct ut_case cases[] = {
 	{ "published values", test_published },
 	{ "every length", test_lengths },
 	{ "two parts", test_join },
+	{ "two parts, of any length", test_join_far },
 	{ .name = NULL },
 };
 

@@ -60,6 +60,8 @@ void cache_stats(const struct cache *cache, struct cache_stats *stats);
  * @done: called from the loop, or (a hit) from cache_read() or cache_write(); status 0 or -errno
  * @reader: with @prefetch: the number of a reader of the object, whose runs are read ahead of (runs.c);
  *	0: of none, one block is read ahead as in the papers
+ * @prove: a read: @proven bytes were whole chunks with checksums, of which @sum becomes the CRC-32C, if that is all of them; a write of
+ *	one whole block: @sum is that of @buf as it was sent, and is compared with what is written in the end
  * @hit, @disk_reqs: results; @bad: the block of the first error
  * Holes and blocks that were never written read as zeros.
  */
@@ -72,6 +74,9 @@ struct cache_io {
 	uint64_t reader;
 	void (*done)(struct cache_io *io, int status);
 	void *arg;
+	bool prove;
+	uint32_t sum;
+	uint64_t proven;
 	uint32_t hit;
 	uint32_t disk_reqs;
 	uint64_t bad;
@@ -82,6 +87,8 @@ struct cache_io {
 
 void cache_read(struct cache *cache, struct cache_io *io);
 void cache_write(struct cache *cache, struct cache_io *io);
+/* Forgets blocks of the object that hold what the disk has as well, since they were found not to. */
+void cache_distrust(struct cache *cache, const struct object *obj, uint64_t first, uint64_t count);
 
 /**
  * struct cache_flush - write back dirty blocks; caller-owned until @done

@@ -69,6 +69,13 @@ static void entry_fill_end(struct cache *c, struct cache_entry *e, int status)
 	c->writing -= cache_mem_cost(e->size);
 }
 
+/* The block changed in memory before it was written: who flushes it is told, and what memory holds of it is of no use. */
+static void entry_spoiled(struct cache *c, struct cache_entry *e)
+{
+	cache_flush_failed(c, e, -EIO);
+	cache_entry_drop(c, e);
+}
+
 static void entry_write_end(struct cache *c, struct cache_entry *e, int status)
 {
 	bool written = !status && !e->stale;
@@ -82,7 +89,10 @@ static void entry_write_end(struct cache *c, struct cache_entry *e, int status)
 		return;
 	}
 	c->mem_err = 0;
-	cache_entry_clean(c, e);
+	if (e->proven && !object_prove(e->obj, e->block, e->proof))
+		entry_spoiled(c, e);
+	else
+		cache_entry_clean(c, e);
 }
 
 /* Returns how a read ended, after what came has been compared with its checksum. */

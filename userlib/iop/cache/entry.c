@@ -166,6 +166,7 @@ void cache_entry_drop(struct cache *c, struct cache_entry *e)
 	if (e->prefetched)
 		cache_run_wasted(c, e);
 	cache_entry_clean(c, e);
+	e->proven = false;
 	free(e->mask);
 	e->mask = NULL;
 	e->valid = 0;

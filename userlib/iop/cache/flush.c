@@ -99,3 +99,15 @@ void cache_flush_end(struct cache *c, struct cache_flush *flush)
 		drop_all(c);
 	flush->done(flush, flush->status);
 }
+
+void cache_distrust(struct cache *c, const struct object *obj, uint64_t first, uint64_t count)
+{
+	struct cache_entry *e;
+	uint64_t i;
+
+	for (i = 0; i < count; i++) {
+		e = cache_entry_find(c, obj, first + i);
+		if (e && entry_droppable(e))
+			cache_entry_forget(c, e);
+	}
+}

@@ -223,6 +223,9 @@ void cache_io_begin(struct cache *c, struct cache_io *io, bool write)
 	*s = (struct cache_io_state){ .write = write };
 	ddio_list_init(&io->link);
 	io->disk_reqs = 0;
+	io->proven = 0;
+	if (!write)
+		io->sum = 0;
 	if (io->offset > DDIO_MAX_FILE || io->len > DDIO_MAX_FILE - io->offset)
 		s->status = -EINVAL;
 	else if (write && io->len)

@@ -2,6 +2,7 @@
 /* Serves the part of a request that is in one block. */
 #include <errno.h>
 #include <string.h>
+#include "base/crc32c.h"
 #include "iop/cache/priv.h"
 
 static void entry_used(struct cache *c, struct cache_entry *e)
@@ -43,6 +44,20 @@ static int piece_read_miss(struct cache *c, struct cache_entry *e, struct cache_
 	return PIECE_WAITS;
 }
 
+/* Adds what the bytes have to be to what is known of the request's. */
+static void piece_prove(const struct cache_entry *e, const struct cache_piece *p)
+{
+	struct cache_io *io = p->io;
+	uint64_t end = (uint64_t)(p->data - (uint8_t *)io->buf) + p->len;
+	uint32_t sum;
+
+	if (!io->prove || e->dirty ||
+	    !object_sum_range(e->obj, e->block, p->offset, p->offset + p->len, &sum))
+		return;
+	io->sum ^= ddio_crc32c_join(sum, 0, io->len - end);
+	io->proven += p->len;
+}
+
 static int piece_read(struct cache *c, struct cache_entry *e, struct cache_piece *p)
 {
 	if (e->state == ENTRY_READING)
@@ -50,6 +65,7 @@ static int piece_read(struct cache *c, struct cache_entry *e, struct cache_piece
 	if (!cache_mask_covers(e, p->offset, p->len))
 		return e->state == ENTRY_IDLE ? piece_read_miss(c, e, p) : PIECE_WAITS;
 	memcpy(p->data, e->buf + p->offset, p->len);
+	piece_prove(e, p);
 	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
 	entry_used(c, e);
 	cache_entry_show(c, e);
@@ -119,6 +135,8 @@ static int piece_write(struct cache *c, struct cache_entry *e, struct cache_piec
 	ddio_env_charge(c->env, DDIO_WORK_COPY, p->len);
 	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1); /* what it holds has changed */
 	cache_mask_add(e, p->offset, p->len);
+	e->proven = p->io->prove && p->io->len == e->size && p->len == e->size;
+	e->proof = p->io->sum;
 	if (!e->dirty)
 		entry_soon(c, e);
 	cache_entry_dirty(c, e, p->offset, p->len);
@@ -182,6 +200,7 @@ void cache_lock_put(struct cache *c, struct block_lock *lock, uint32_t offset, u
 	ddio_env_charge(c->env, DDIO_WORK_COPY, len);
 	ddio_env_charge(c->env, DDIO_WORK_CACHE, 1);
 	cache_mask_add(e, offset, len);
+	e->proven = false;
 	cache_entry_dirty(c, e, offset, len);
 	entry_used(c, e);
 	if (e->valid == e->size && e->count >= e->size)

@@ -76,6 +76,7 @@ struct cache_object {
  * @failed: the last write back failed
  * @alone: it is written because somebody syncs its object, and is the only block of that
  * @prefetched: read ahead and not used since; @run: number of its run, 0: of none
+ * @proof: the CRC-32C that the block has to have; @proven: that is known: it was written as a whole, and not since
  * @shown: in the showcase, see show.c; 0: it is not
  */
 struct cache_entry {
@@ -96,7 +97,8 @@ struct cache_entry {
 	uint32_t from, to;
 	uint64_t epoch;
 	int err;
-	bool running, dirty, stale, write_back, failed, prefetched, alone;
+	bool running, dirty, stale, write_back, failed, prefetched, alone, proven;
+	uint32_t proof;
 	uint64_t run;
 	struct block_lock *lock;
 	uint64_t shown;

@@ -5,6 +5,7 @@
  * the length that the distribution demands.
  */
 #include <errno.h>
+#include "base/crc32c.h"
 #include "env/lines.h"
 #include "iop/coll/priv.h"
 
@@ -99,6 +100,20 @@ int coll_piece_bulk(struct client *client, const struct ddio_msg *msg, const voi
 	return 0;
 }
 
+/*
+ * Adds what the message says of a piece to what is known of the block.  The sum of a block is that of its parts, each moved over
+ * what follows it, whatever the order in which they come.
+ */
+static void piece_proves(const struct client *client, const struct piece *p)
+{
+	uint32_t after = p->coll->block_size - p->part->end, sum;
+
+	if (!slot_part_contiguous(p->part) || !ddio_conn_bulk_sum(client->conn, &sum))
+		return;
+	p->slot->arrived.sum ^= ddio_crc32c_join(sum, 0, after);
+	p->slot->arrived.len += p->part->len;
+}
+
 /**
  * coll_piece - handle a COLL_PIECE that has arrived completely
  * @client: the connection
@@ -117,6 +132,7 @@ int coll_piece(struct client *client, const struct ddio_msg *msg, const void *pr
 	if (p.part->owed != OWED_COMING)
 		return piece_refused(client, &p, "it has already arrived");
 	p.part->owed = OWED_HERE;
+	piece_proves(client, &p);
 	p.m->piece_ns = ddio_env_now(client->reactor->env);
 	p.coll->done.messages++;
 	SLOT_TRACE_MESSAGE(p.coll, DDIO_TRACE_CAME, COLL_PIECE, p.m->rank, p.data.block,

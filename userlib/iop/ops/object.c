@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/crc32c.h"
 #include "iop/ops/handlers.h"
 #include "iop/ops/object.h"
 
@@ -180,6 +181,9 @@ int obj_fetched(struct server_request *req, const void *payload,
 	size_t len = payload_len(req);
 	struct fetched *f;
 
+	/* Only now does the connection know. */
+	if (req->msg.opcode == DDIO_OP_OBJ_WRITE)
+		req->io.prove = ddio_conn_bulk_sum(req->client->conn, &req->io.sum);
 	if (fetch(req, payload, len, NULL))
 		return serve(req, payload);
 	f = malloc(sizeof(*f) + len);
@@ -234,7 +238,18 @@ static void io_start(struct server_request *req, void (*done)(struct cache_io *i
 /*
  * Reading
  */
-static void read_reply(struct server_request *req)
+static bool has_sums(const struct server_request *req)
+{
+	return req->client && ddio_conn_sums(req->client->conn);
+}
+
+/* Returns true if all bytes are of chunks whose checksums are known. */
+static bool read_proven(const struct server_request *req)
+{
+	return req->object && req->io.prove && req->io.proven == req->len;
+}
+
+static void read_reply(struct server_request *req, const uint32_t *sum)
 {
 	struct ddio_msg_obj_data data = { .len = req->len,
 					  .hit = req->io.hit,
@@ -246,6 +261,8 @@ static void read_reply(struct server_request *req)
 		req->client->job->st.read_bytes += req->len;
 	if (len < 0)
 		server_fail(req, DDIO_ST_TOO_BIG, "no room for the reply");
+	else if (sum)
+		server_reply_summed(req, fixed, len, *sum);
 	else
 		server_reply_data(req, fixed, len);
 }
@@ -264,14 +281,44 @@ static void io_fail(struct server_request *req, int status, const char *what)
 			(unsigned long long)req->io.bad, (unsigned long long)req->obj.file.id);
 }
 
+/* What the cache has of the blocks has changed in memory, and so the disk is asked, once. */
+static void read_again(struct server_request *req)
+{
+	uint64_t block = req->obj.file.block, first = req->io.offset / block;
+
+	req->io.bad = first;
+	ddio_env_log(req->reactor->env, DDIO_LOG_ERR,
+		     "disk %s: blocks of file %llu, from %llu of its part there, changed in memory",
+		     req->disk->name, (unsigned long long)req->obj.file.id,
+		     (unsigned long long)first);
+	cache_distrust(req->disk->cache, req->object, first,
+		       (req->io.offset + req->io.len - 1) / block - first + 1);
+	if (req->tries++)
+		io_fail(req, -EBADMSG, "reading");
+	else
+		cache_read(req->disk->cache, &req->io);
+}
+
+/*
+ * The message needs the sum of the bytes, and what that has to be is known from the sums of their chunks: if they differ, the bytes have
+ * changed since they were read.
+ */
 static void read_done(struct cache_io *io, int status)
 {
 	struct server_request *req = io->arg;
+	uint32_t sum;
 
-	if (status)
+	if (status) {
 		io_fail(req, status, "reading");
-	else
-		read_reply(req);
+	} else if (!read_proven(req)) {
+		read_reply(req, NULL);
+	} else {
+		sum = ddio_crc32c(0, req->buf, req->len);
+		if (sum == io->sum)
+			read_reply(req, &sum);
+		else
+			read_again(req);
+	}
 }
 
 int serve_obj_read(struct server_request *req, const void *payload)
@@ -299,12 +346,13 @@ int serve_obj_read(struct server_request *req, const void *payload)
 	if (err) {
 		/* Nothing of the file has ever been written to this disk. */
 		memset(req->buf, 0, req->len);
-		read_reply(req);
+		read_reply(req, NULL);
 		return 0;
 	}
 	io_start(req, read_done);
 	req->io.prefetch = !(req->obj.flags & DDIO_OBJ_NO_PREFETCH);
 	req->io.reader = req->obj.stream;
+	req->io.prove = has_sums(req);
 	cache_read(req->disk->cache, &req->io);
 	return 0;
 }

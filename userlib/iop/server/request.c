@@ -155,7 +155,8 @@ static void data_sent(struct ddio_send *send, int err)
 	server_request_end(send->arg);
 }
 
-void server_reply_data(struct server_request *req, const void *fixed, size_t len)
+static void reply_data(struct server_request *req, const void *fixed, size_t len,
+		       const uint32_t *sum)
 {
 	struct ddio_msg msg = { .opcode = req->msg.opcode,
 				.flags = DDIO_WIRE_REPLY,
@@ -166,12 +167,25 @@ void server_reply_data(struct server_request *req, const void *fixed, size_t len
 	req->iov.iov_len = req->len;
 	req->send.done = data_sent;
 	req->send.arg = req;
-	if (req->client)
+	if (req->client && sum)
+		err = ddio_conn_send_summed(req->client->conn, &msg, fixed, len, &req->iov, 1,
+					    &req->send, *sum);
+	else if (req->client)
 		err = ddio_conn_send(req->client->conn, &msg, fixed, len, &req->iov, 1, &req->send);
 	if (!err)
 		return;
 	reply_sent(req, err);
 	server_request_end(req);
+}
+
+void server_reply_data(struct server_request *req, const void *fixed, size_t len)
+{
+	reply_data(req, fixed, len, NULL);
+}
+
+void server_reply_summed(struct server_request *req, const void *fixed, size_t len, uint32_t sum)
+{
+	reply_data(req, fixed, len, &sum);
 }
 
 static void server_fail_text(struct server_request *req, uint32_t status, const char *text)

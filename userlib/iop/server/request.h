@@ -67,6 +67,8 @@ void server_reply(struct server_request *req, const void *fixed, size_t len);
 void server_reply_early(struct server_request *req);
 /* Replies with the request's buffer as bulk, and ends the request. */
 void server_reply_data(struct server_request *req, const void *fixed, size_t len);
+/* The same of a buffer whose CRC-32C is known: see ddio_conn_send_summed(). */
+void server_reply_summed(struct server_request *req, const void *fixed, size_t len, uint32_t sum);
 /* Replies with an error, and ends the request.  Texts need not name the node: the client knows it. */
 void server_fail(struct server_request *req, uint32_t status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -420,6 +420,28 @@ int object_sum(struct object *obj, uint64_t block, uint32_t *sum)
 	return obj->removed ? 0 : sums_whole(&obj->store->sums, &b, sum);
 }
 
+bool object_sum_range(struct object *obj, uint64_t block, uint32_t from, uint32_t to, uint32_t *sum)
+{
+	const struct sums_block b = sums_block(obj, block);
+
+	return !obj->removed && sums_range(&obj->store->sums, &b, from, to, sum);
+}
+
+bool object_prove(struct object *obj, uint64_t block, uint32_t expected)
+{
+	const struct sums_block b = sums_block(obj, block);
+	const struct store *store = obj->store;
+
+	if (obj->removed || sums_prove(&obj->store->sums, &b, expected))
+		return true;
+	ddio_env_log(store->env, DDIO_LOG_ERR,
+		     "disk %s: block %" PRIu64 " of object %" PRIu64
+		     " changed in memory before it was written: it is an error until it is "
+		     "written again",
+		     store->label.name, block, obj->ref.id);
+	return false;
+}
+
 void object_compared(struct object *obj, uint64_t block, bool same)
 {
 	const struct sums_block b = sums_block(obj, block);

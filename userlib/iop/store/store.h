@@ -203,6 +203,14 @@ void object_write_told(struct object *obj, uint64_t block, uint32_t sum);
  * -EAGAIN: only object_check() can say; or -ENOMEM.
  */
 int object_sum(struct object *obj, uint64_t block, uint32_t *sum);
+/* Returns true if the CRC-32C of bytes [@from, @to) of the block is known without looking at them; *@sum is what it has to be. */
+bool object_sum_range(struct object *obj, uint64_t block, uint32_t from, uint32_t to,
+		      uint32_t *sum);
+/*
+ * After object_write_end(): returns true unless the checksums that it made of the block differ from @expected, the CRC-32C of the bytes
+ * that were to be written.  Then that is logged, and whoever reads the block gets an error until it is written again.
+ */
+bool object_prove(struct object *obj, uint64_t block, uint32_t expected);
 /* It was compared with that; that it differs is logged. */
 void object_compared(struct object *obj, uint64_t block, bool same);
 /* Compares a block that was read from its place with its checksum: 0; -EBADMSG: it differs, and that was logged; or

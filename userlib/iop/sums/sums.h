@@ -98,6 +98,17 @@ int sums_check(struct sums *sums, const struct sums_block *b, const void *data, 
  * sums_check() can say, for a part of it has none or is in doubt; or -ENOMEM.
  */
 int sums_whole(struct sums *sums, const struct sums_block *b, uint32_t *sum);
+/*
+ * Returns true if bytes [@from, @to) of the block are whole chunks with sums that are in memory, and not in doubt: *@sum is what the
+ * CRC-32C of these bytes has to be.
+ */
+bool sums_range(const struct sums *sums, const struct sums_block *b, uint32_t from, uint32_t to,
+		uint32_t *sum);
+/*
+ * Compares the sums that a write has just given the block with that of the bytes that were to be written.  Returns false if they
+ * differ: the bytes changed in memory, and now the block has sums that it cannot match until it is written again.
+ */
+bool sums_prove(struct sums *sums, const struct sums_block *b, uint32_t expected);
 /* Counts a block that was compared with that. */
 void sums_compared(struct sums *sums, const struct sums_block *b, bool same);
 /* Gives chunks of the block that have no sum that of @data, as the disk has it: how many, or -ENOMEM. */

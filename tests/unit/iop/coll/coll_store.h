@@ -496,6 +496,25 @@ int object_sum(struct object *object, uint64_t block, uint32_t *sum)
 	return mem_object(object)->store->sums;
 }
 
+bool object_sum_range(struct object *object, uint64_t block, uint32_t from, uint32_t to,
+		      uint32_t *sum)
+{
+	(void)object;
+	(void)block;
+	(void)from;
+	(void)to;
+	(void)sum;
+	return false;
+}
+
+bool object_prove(struct object *object, uint64_t block, uint32_t expected)
+{
+	(void)object;
+	(void)block;
+	(void)expected;
+	return true;
+}
+
 void object_compared(struct object *object, uint64_t block, bool same)
 {
 	struct mem_store *s = mem_object(object)->store;

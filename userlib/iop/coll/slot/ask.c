@@ -21,7 +21,7 @@ static bool goes_straight(const struct coll_slot *slot, const struct coll_part *
 {
 	if (slot->merge)
 		return false;
-	return part->shared || (part->len >= STRAIGHT_MIN && part->end - part->first == part->len);
+	return part->shared || (part->len >= STRAIGHT_MIN && slot_part_contiguous(part));
 }
 
 static int place_parts(struct coll_slot *slot)
@@ -62,6 +62,7 @@ static int slot_prepare(struct coll_slot *slot)
 	err = slot_divide(slot, &slot->next);
 	if (err)
 		return err;
+	slot->arrived = (struct coll_proof){ 0 };
 	slot->merge = slot->covered < slot->disk->coll->block_size;
 	slot->owed = slot->nparts;
 	slot_ask_enter(slot, ASK_TAKEN);

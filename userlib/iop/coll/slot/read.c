@@ -11,8 +11,10 @@
 
 static void read_send(struct coll_slot *slot);
 
-static void read_here(struct coll_slot *slot)
+/* @checked: in this turn */
+static void read_here(struct coll_slot *slot, bool checked)
 {
+	slot->checked = checked;
 	slot_unlock(slot, false);
 	if (slot_divide(slot, &slot->at)) {
 		slot_enter(slot, SLOT_IDLE);
@@ -37,19 +39,19 @@ static void read_locked(struct coll_slot *slot)
 
 	if (slot->lock.dirty) {
 		slot_copy_cached(slot);
-		read_here(slot);
+		read_here(slot, false);
 		return;
 	}
 	if (cd->obj)
 		there = object_lookup(cd->obj, slot->at.block, &start, &run, &written);
 	if (there && written && cd->source->fresh(slot, start)) {
 		if (slot_checked(slot))
-			read_here(slot);
+			read_here(slot, true);
 	} else if (there && written) {
 		slot_submit(slot, DDIO_DISK_READ, start);
 	} else if (there || slot->at.hole) {
 		memset(slot->buf, 0, cd->coll->block_size);
-		read_here(slot);
+		read_here(slot, false);
 	} else {
 		slot_drop(slot, false);
 		coll_fail_gone(slot);
@@ -64,13 +66,8 @@ static void read_moved(struct coll_slot *slot)
 	} else if (slot->disk->coll->state != COLL_RUNNING) {
 		slot_drop(slot, false);
 	} else if (slot_checked(slot)) {
-		read_here(slot);
+		read_here(slot, true);
 	}
-}
-
-static bool contiguous(const struct coll_part *part)
-{
-	return part->end - part->first == part->len;
 }
 
 /* Packs the messages of members from slot->sent on; returns the first that found no room, or -errno. */
@@ -85,7 +82,7 @@ static int64_t pack(struct coll_slot *slot)
 
 		if (part->shared)
 			continue;
-		part->direct = contiguous(part);
+		part->direct = slot_part_contiguous(part);
 		part->where = part->direct ? part->first : used;
 		if (part->direct)
 			continue;
@@ -124,6 +121,23 @@ static void part_sent(struct ddio_send *send, int err)
 	ddio_disk_commit(cd->disk->disk);
 }
 
+/*
+ * Sends a message with its bulk.  If that is whole chunks of the block, the message's checksum is made of those that the block
+ * was just compared with: then nothing that happens to the bytes on their way goes unnoticed, and they are not summed again.
+ */
+static int send_summed(struct coll_slot *slot, const struct coll_part *part, struct ddio_conn *conn,
+		       const struct ddio_msg *msg, const void *fixed, size_t len)
+{
+	uint8_t *from = part->direct ? slot->buf : slot_msg(slot);
+	struct iovec iov = { .iov_base = from + part->where, .iov_len = part->len };
+	uint32_t sum;
+
+	if (slot->checked && part->direct && ddio_conn_sums(conn) &&
+	    object_sum_range(coll_old(slot->disk), slot->at.block, part->first, part->end, &sum))
+		return ddio_conn_send_summed(conn, msg, fixed, len, &iov, 1, &slot->send, sum);
+	return ddio_conn_send(conn, msg, fixed, len, &iov, 1, &slot->send);
+}
+
 static int send_part(struct coll_slot *slot, const struct coll_part *part)
 {
 	struct coll *coll = slot->disk->coll;
@@ -132,8 +146,6 @@ static int send_part(struct coll_slot *slot, const struct coll_part *part)
 	struct ddio_msg_coll_data data = { .op = coll->done.op,
 					   .block = slot->at.file_block,
 					   .disk = slot->disk->disk->number };
-	uint8_t *from = part->direct ? slot->buf : slot_msg(slot);
-	struct iovec iov = { .iov_base = from + part->where, .iov_len = part->len };
 	uint8_t fixed[sizeof(data)];
 	ssize_t len;
 	int err;
@@ -147,7 +159,7 @@ static int send_part(struct coll_slot *slot, const struct coll_part *part)
 		return (int)len;
 	slot->send.done = part_sent;
 	slot->send.arg = slot;
-	err = ddio_conn_send(m->client->conn, &msg, fixed, len, &iov, 1, &slot->send);
+	err = send_summed(slot, part, m->client->conn, &msg, fixed, (size_t)len);
 	if (err)
 		return err;
 	slot->sends++;
@@ -179,6 +191,8 @@ static void read_send(struct coll_slot *slot)
 		if (!err)
 			slot->sent++;
 	}
+	/* What is sent later is sent without the lock, and the block's checksums may be those of other bytes by then. */
+	slot->checked = false;
 	if (err == -ENOTCONN)
 		coll_fail_lost(coll, slot->part[slot->sent].rank);
 	else if (err || end < 0)

@@ -116,6 +116,16 @@ void coll_fail_sum(struct coll_disk *cd, const struct coll_block *at)
 		       (unsigned long long)at->lo);
 }
 
+void coll_fail_proof(struct coll_disk *cd, const struct coll_block *at)
+{
+	coll_fail_here(cd->coll, DDIO_ST_IO, COLL_NOBODY,
+		       "node %s, disk %s: block %llu of file \"%s\" (byte %llu) changed in the "
+		       "node's memory before it was written: write it again",
+		       iop_node_name(cd->coll->reactor->iop), cd->disk->name,
+		       (unsigned long long)at->file_block, cd->coll->req->start.file.name,
+		       (unsigned long long)at->lo);
+}
+
 bool slot_checked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;

@@ -82,6 +82,15 @@ struct coll_block {
 };
 
 /**
+ * struct coll_proof - what the messages with pieces of a block say of its bytes
+ * @len: how many bytes of it came in contiguous pieces with checksums
+ * @sum: the CRC-32C of the block, if that is all of them
+ */
+struct coll_proof {
+	uint32_t len, sum;
+};
+
+/**
  * struct coll_slot - a block buffer and a message buffer of a disk, and what happens in them
  * @number: of the block buffer among the disk's, and so of the feed's slot
  * @at: the block in the block buffer, while @state is not IDLE
@@ -93,6 +102,8 @@ struct coll_block {
  * @held: the lock is
  * @merge: write: the block keeps bytes that nobody sends
  * @straight: write: some of its pieces go straight into the block buffer
+ * @checked: read: the block in @buf has been compared with its checksums in this turn
+ * @arrived, @proof: write: of @next and @at
  * @part: by rank, of @next (write) or @at (read)
  * @sent: read: parts given to connections; @told: parts that members were asked or told of; @owed: parts
  *	that they have not sent or copied
@@ -109,7 +120,8 @@ struct coll_slot {
 	uint64_t since, asked, offset, granted;
 	struct coll_block at, next;
 	uint32_t covered;
-	bool held, merge, straight;
+	bool held, merge, straight, checked;
+	struct coll_proof arrived, proof;
 	uint8_t *buf;
 	struct coll_part *part;
 	uint32_t nparts, cap, sent, told, owed;
@@ -329,12 +341,20 @@ void slot_copy_cached(struct coll_slot *slot);
 void coll_fail_disk(struct coll_disk *cd, const struct coll_block *at, int err, const char *what);
 /* The block of the disk does not match its checksum. */
 void coll_fail_sum(struct coll_disk *cd, const struct coll_block *at);
+/* A block that members sent has changed in memory before it was written. */
+void coll_fail_proof(struct coll_disk *cd, const struct coll_block *at);
 /* The block at hand was freed by somebody else. */
 void coll_fail_gone(struct coll_slot *slot);
 
 /* divide.c */
 /* Fills in the parts of a block: 0 or -ENOMEM. */
 int slot_divide(struct coll_slot *slot, const struct coll_block *block);
+/* Returns true if its bytes follow one another in the block. */
+static inline bool slot_part_contiguous(const struct coll_part *part)
+{
+	return part->end - part->first == part->len;
+}
+
 /* Returns the part of a rank, or NULL. */
 struct coll_part *slot_part(struct coll_slot *slot, uint32_t rank);
 /* Charges one member's part of a block as Memputs or Memgets. */

@@ -77,6 +77,7 @@ static void write_recorded(struct commit *commit, int err)
 /* Writes the block, all of which is in the two buffers. */
 static void write_block(struct coll_slot *slot)
 {
+	slot->proof = slot->arrived;
 	unpack(slot, slot->buf);
 	write_begin(slot);
 }
@@ -154,6 +155,15 @@ static void write_locked(struct coll_slot *slot)
 	write_block(slot);
 }
 
+/* Returns true unless the block was to hold other bytes than those that were written. */
+static bool write_proved(const struct coll_slot *slot)
+{
+	const struct coll_disk *cd = slot->disk;
+
+	return slot->proof.len < cd->coll->block_size ||
+	       object_prove(cd->obj, slot->at.block, slot->proof.sum);
+}
+
 static void write_moved(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
@@ -168,6 +178,8 @@ static void write_moved(struct coll_slot *slot)
 			       writing ? "writing" : "reading the old bytes of");
 	} else if (writing) {
 		slot_drop(slot, true);
+		if (!write_proved(slot))
+			coll_fail_proof(cd, &slot->at);
 	} else if (cd->coll->state != COLL_RUNNING) {
 		slot_drop(slot, false);
 	} else if (slot_checked(slot)) {
