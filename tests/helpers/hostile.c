@@ -19,7 +19,7 @@
 #include "env/real/real.h"
 #include "tests/helpers/hostile_knock.h"
 
-enum { CLIENTS = 8, KNOCKERS = 4, BURST = 24 };
+enum { CLIENTS = 8, KNOCKERS = 4, BURST = 24, ASKS = 300 };
 
 #define TURN_NS 2000000ull
 #define MUCH (1u << 20)
@@ -154,6 +154,8 @@ static void enemy_turn(struct enemy *e)
 	if (!e->m.sent)
 		enemy_attach(e);
 	ddio_conn_pause(e->m.conn, e->deaf);
+	for (n = e->deaf ? ASKS : 0; n && ddio_conn_queued(e->m.conn) < MUCH; n--)
+		post(&e->m, DDIO_OP_STATUS, NULL, 0, NULL, 0);
 	e->deaf -= e->deaf > 0;
 	for (n = rnd_below(&e->rnd, BURST); n && ddio_conn_queued(e->m.conn) < MUCH; n--) {
 		if (!rnd_below(&e->rnd, e->wild ? 2 : 200))
