@@ -473,6 +473,12 @@ static inline void gen_mux_window(struct rnd *r, struct ddio_msg_mux_window *x)
 	x->bytes = 1 + (uint32_t)rnd_below(r, DDIO_MUX_WINDOW);
 }
 
+static inline void gen_mux_part(struct rnd *r, struct ddio_msg_mux_part *x)
+{
+	x->id = 1 + (uint32_t)rnd_below(r, UINT32_MAX);
+	x->bytes = 1 + (uint32_t)rnd_below(r, DDIO_MAX_MUX_PARTS);
+}
+
 static inline void gen_mux_end(struct rnd *r, struct ddio_msg_mux_end *x)
 {
 	x->id = 1 + (uint32_t)rnd_below(r, UINT32_MAX);
@@ -837,6 +843,7 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(mux_open, ddio_msg_mux_open, N)                               \
 	X(mux_data, ddio_msg_mux_data, N)                               \
 	X(mux_window, ddio_msg_mux_window, N)                           \
+	X(mux_part, ddio_msg_mux_part, N)                               \
 	X(mux_end, ddio_msg_mux_end, N)                                 \
 	X(coll_slots, ddio_msg_coll_slots, P(at))                       \
 	X(coll_copied, ddio_msg_coll_copied, P(copied))                 \

@@ -179,7 +179,8 @@ static void add(uint8_t *buf, size_t *len, uint16_t opcode, const uint8_t *paylo
 static size_t good_opening(uint8_t *buf)
 {
 	const struct ddio_msg_hello hello = { 1, 1, .role = DDIO_ROLE_BROKER,
-					      .features = DDIO_WIRE_NEEDED | DDIO_FEATURE_MUX };
+					      .features = DDIO_WIRE_NEEDED | DDIO_FEATURE_MUX |
+							  DDIO_FEATURE_PARTS };
 	const struct ddio_msg_proof proof = { { 0 } };
 	uint8_t raw[512];
 	size_t len = 0;

@@ -108,6 +108,26 @@ static int server_seeds(struct rnd *r, const char *dir)
 	return err;
 }
 
+/* A few bytes of one stream, and of another. */
+static size_t parts_message(struct rnd *r, uint8_t *p)
+{
+	struct ddio_msg msg = { .version = 1, .opcode = DDIO_OP_MUX_PARTS };
+	struct ddio_msg_mux_part part;
+	uint8_t *at = p + DDIO_WIRE_HEADER_LEN;
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		part.id = 1 + (uint32_t)rnd_below(r, 2);
+		part.bytes = 1 + (uint32_t)rnd_below(r, BULK);
+		at += ddio_put_mux_part(at, 8, &part);
+		rnd_bytes(r, at, part.bytes);
+		at += part.bytes;
+	}
+	msg.length = (size_t)(at - p) - DDIO_WIRE_HEADER_LEN;
+	ddio_put_header(p, &msg);
+	return DDIO_WIRE_HEADER_LEN + msg.length;
+}
+
 /* The option byte, then messages of a mux about a few streams, after an opening exchange that the fuzzer makes. */
 static int mux_seeds(struct rnd *r, const char *dir)
 {
@@ -122,6 +142,10 @@ static int mux_seeds(struct rnd *r, const char *dir)
 		for (j = 0; j < 12; j++) {
 			size_t at = len;
 
+			if (j > 2 && !rnd_below(r, 4)) {
+				len += parts_message(r, buf + len);
+				continue;
+			}
 			len += make_message(r, buf + len,
 					    &carried[first + (j ? rnd_below(r, 4) : 0)], false);
 			/* Few numbers, so that most are known. */

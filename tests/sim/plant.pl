@@ -72,7 +72,7 @@ my %bug = (
 	# One record in seven of the name space's journals is passed over after a loss of power.
 	replay => ["$iop/kv/journal.c", 'replay_all', 'ret = replay_record(&rd[i], map);', 'ret = *seq % 7 ? replay_record(&rd[i], map) : 0;', '--mounts'],
 	# Some bytes of a stream go out on another one, if there is one.
-	mixed => ['userlib/mux/stream.c', 'frame_send', '{ .id = s->id }', '{ .id = len == 512 && s->id > 1 ? s->id - 1 : s->id }', '--brokers'],
+	mixed => ['userlib/mux/out.c', 'gather', 'id = s->id;', 'id = len == 512 && s->id > 1 ? s->id - 1 : s->id;', '--brokers'],
 	# A broker that hands on a stream forgets to end it.
 	unended => ['userlib/mux/relay.c', 'relay_end', 'ddio_mux_end(from->other->stream, err);', 'ddio_stream_detach(from->other->stream);', '--brokers'],
 	# The connection of a broker to one reactor is taken for that to another of the node.

@@ -2,6 +2,7 @@
 /* The messages of a mux.  Whatever no honest end sends ends the connection, and with it all its streams. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "mux/priv.h"
 
 static struct mux_stream *stream_find(const struct ddio_mux *mux, uint32_t id)
@@ -33,6 +34,7 @@ struct ddio_mux *ddio_mux_new(struct ddio_env *env, struct ddio_conn *conn,
 	mux->opened = opened;
 	mux->ctx = ctx;
 	ddio_list_init(&mux->blocked);
+	mux_out_begin(mux);
 	return mux;
 }
 
@@ -43,6 +45,8 @@ void ddio_mux_free(struct ddio_mux *mux, int err, const char *why)
 
 	if (!mux)
 		return;
+	/* Streams take with them what they hold. */
+	mux_holds(mux, -(int64_t)mux->use.held);
 	ddio_hash_for_each(s, &walk, &mux->streams, node) {
 		ddio_hash_del(&mux->streams, &s->node);
 		ddio_list_del(&s->blocked);
@@ -53,12 +57,23 @@ void ddio_mux_free(struct ddio_mux *mux, int err, const char *why)
 			mux_stream_break(s, err ? err : -ECONNRESET, why);
 	}
 	ddio_hash_fini(&mux->streams);
+	mux_out_free(mux);
 	free(mux);
+}
+
+void ddio_mux_count(struct ddio_mux *mux, uint64_t *total)
+{
+	mux->total = total;
 }
 
 void ddio_mux_use(const struct ddio_mux *mux, struct ddio_mux_use *use)
 {
 	*use = mux->use;
+}
+
+bool ddio_mux_queued(const struct ddio_mux *mux)
+{
+	return mux->gathered || ddio_conn_queued(mux->conn);
 }
 
 /*
@@ -175,9 +190,54 @@ static int take_data(struct ddio_mux *mux, uint32_t len)
 	if (!s)
 		return 0;
 	s->in.used += len;
-	mux->use.held += len;
+	mux_holds(mux, len);
 	mux_stream_plan(s);
 	return 0;
+}
+
+/* Takes the next bytes of a stream, which are all there. */
+static int take_part(struct ddio_mux *mux, const struct ddio_msg_mux_part *x, const uint8_t *from)
+{
+	struct mux_stream *s = stream_find(mux, x->id);
+	struct iovec to[2];
+	int i, n;
+
+	if (!s || s->ended || x->bytes > s->expect)
+		return -EPROTO;
+	s->expect -= x->bytes;
+	if (s->left || s->err)
+		return 0;
+	n = mux_ring_room(&s->in, x->bytes, to);
+	if (n < 0) {
+		mux_stream_break(s, n, NULL);
+		return 0;
+	}
+	for (i = 0; i < n; from += to[i++].iov_len)
+		memcpy(to[i].iov_base, from, to[i].iov_len);
+	s->in.used += x->bytes;
+	mux_holds(mux, x->bytes);
+	mux_stream_plan(s);
+	return 0;
+}
+
+static int take_parts(struct ddio_mux *mux, const uint8_t *at, size_t left)
+{
+	const size_t record = 2 * sizeof(uint32_t);
+	struct ddio_msg_mux_part x;
+	int err = left && ddio_conn_features(mux->conn) & DDIO_FEATURE_PARTS ? 0 : -EPROTO;
+
+	while (left && !err) {
+		err = ddio_get_mux_part(at, left < record ? left : record, &x);
+		if (!err && x.bytes > left - record)
+			err = -EPROTO;
+		if (!err)
+			err = take_part(mux, &x, at + record);
+		if (err)
+			break;
+		at += record + x.bytes;
+		left -= record + x.bytes;
+	}
+	return err;
 }
 
 int ddio_mux_bulk(struct ddio_mux *mux, const struct ddio_msg *msg, const void *prefix,
@@ -219,6 +279,8 @@ int ddio_mux_message(struct ddio_mux *mux, const struct ddio_msg *msg, const voi
 	case DDIO_OP_MUX_DATA:
 		return take_data(
 			mux, (uint32_t)(msg->length - ddio_opcode_bulk_prefix(msg->opcode, false)));
+	case DDIO_OP_MUX_PARTS:
+		return take_parts(mux, payload, msg->length);
 	case DDIO_OP_MUX_WINDOW:
 		return take_window(mux, payload, msg->length);
 	case DDIO_OP_MUX_END:

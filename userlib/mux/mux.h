@@ -45,6 +45,8 @@ typedef void (*ddio_mux_opened_fn)(void *ctx, struct ddio_stream *stream,
  */
 struct ddio_mux *ddio_mux_new(struct ddio_env *env, struct ddio_conn *conn,
 			      ddio_mux_opened_fn opened, void *ctx);
+/* What the mux holds is counted in *@total as well, which must outlive it: that of all muxes of a reactor, for instance. */
+void ddio_mux_count(struct ddio_mux *mux, uint64_t *total);
 /* The connection is gone, or about to be: all streams break with @err and @why, which may be NULL, and outlive the mux. */
 void ddio_mux_free(struct ddio_mux *mux, int err, const char *why);
 
@@ -68,6 +70,8 @@ int ddio_mux_open(struct ddio_mux *mux, uint32_t node, uint32_t reactor, const c
 /* Closes a stream of a mux and tells the other end why: a negative errno. */
 void ddio_mux_end(struct ddio_stream *stream, int err);
 
+/* Returns true if bytes wait to go out. */
+bool ddio_mux_queued(const struct ddio_mux *mux);
 void ddio_mux_use(const struct ddio_mux *mux, struct ddio_mux_use *use);
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside of a mux: messages (mux.c), streams as their users see them (stream.c), bytes that have come (ring.c), and two streams
- * that are one (relay.c).
+ * Inside of a mux: messages (mux.c), streams as their users see them (stream.c), bytes that have come (ring.c) and that go out
+ * (out.c), and two streams that are one (relay.c).
  */
 #ifndef MUX_PRIV_H
 #define MUX_PRIV_H
@@ -25,11 +25,15 @@ struct mux_ring {
 	uint32_t cap, head, used;
 };
 
+struct mux_frame;
+
 /**
  * struct ddio_mux - see mux.h
  * @streams: struct mux_stream.node, by number
  * @taking: the stream whose bytes are being received, into @places; NULL: none, or it was closed meanwhile
  * @blocked: streams that would write and wait for the connection's queue, the one that waits longest first
+ * @total: of ddio_mux_count(), or NULL
+ * @gathered: bytes of streams that leave together, at @out_due
  */
 struct ddio_mux {
 	struct ddio_env *env;
@@ -41,7 +45,10 @@ struct ddio_mux {
 	struct mux_stream *taking;
 	struct iovec places[2];
 	struct ddio_list blocked;
+	struct mux_frame *gathered;
+	struct ddio_timer out_due;
 	struct ddio_mux_use use;
+	uint64_t *total;
 };
 
 /**
@@ -79,6 +86,14 @@ int mux_say(struct ddio_mux *mux, uint16_t opcode, const void *record, size_t le
 /* Returns true if the connection's queue takes more bytes of streams. */
 bool mux_has_room(const struct ddio_mux *mux);
 
+/* So many bytes more have come, or fewer are unread. */
+static inline void mux_holds(struct ddio_mux *mux, int64_t bytes)
+{
+	mux->use.held += (uint64_t)bytes;
+	if (mux->total)
+		*mux->total += (uint64_t)bytes;
+}
+
 /* stream.c */
 struct mux_stream *mux_stream_new(struct ddio_mux *mux, uint32_t id, const char *peer);
 void mux_stream_free(struct mux_stream *s);
@@ -88,6 +103,14 @@ void mux_stream_plan(struct mux_stream *s);
 void mux_stream_break(struct mux_stream *s, int err, const char *why);
 /* @len bytes have been read: some of the window may have to be given back. */
 void mux_stream_consume(struct mux_stream *s, uint32_t len);
+
+/* out.c */
+/* Sends a stream's bytes, now or at the turn's end.  Return: 0 or -errno, and nothing was taken. */
+int mux_out_write(struct mux_stream *s, const struct iovec *iov, uint32_t len);
+/* Sends what is still to be sent.  Return: 0 or -errno, and it still is. */
+int mux_out_flush(struct ddio_mux *mux);
+void mux_out_begin(struct ddio_mux *mux);
+void mux_out_free(struct ddio_mux *mux);
 
 /* ring.c */
 /* Makes room for @len bytes and says where they go.  Return: places, or -ENOMEM. */

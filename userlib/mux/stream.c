@@ -8,14 +8,6 @@
 #include <string.h>
 #include "mux/priv.h"
 
-/**
- * struct frame - bytes on their way out
- */
-struct frame {
-	struct ddio_send send;
-	uint8_t data[];
-};
-
 static const struct ddio_stream_vtable mux_stream_vt;
 
 /* Calls the user.  Return: false if the stream is gone. */
@@ -100,7 +92,7 @@ static void drop_input(struct mux_stream *s)
 	struct ddio_mux *mux = s->mux;
 
 	if (mux)
-		mux->use.held -= s->in.used;
+		mux_holds(mux, -(int64_t)s->in.used);
 	if (mux && mux->taking == s) {
 		mux->taking = NULL;
 		ddio_conn_discard(mux->conn);
@@ -138,7 +130,7 @@ void mux_stream_consume(struct mux_stream *s, uint32_t len)
 
 	s->owed += len;
 	if (s->mux)
-		s->mux->use.held -= len;
+		mux_holds(s->mux, -(int64_t)len);
 	mux_ring_drop(&s->in, len, s->mux && s->mux->taking == s);
 	if (!s->mux || s->ended || s->owed < MUX_GIVE_BACK)
 		return;
@@ -193,39 +185,6 @@ static ssize_t stream_readv(struct ddio_stream *stream, const struct iovec *iov,
 	return got;
 }
 
-static void frame_left(struct ddio_send *send, int err)
-{
-	(void)err;
-	free(ddio_container_of(send, struct frame, send));
-}
-
-/* Sends the first @len bytes. */
-static int frame_send(struct mux_stream *s, const struct iovec *iov, uint32_t len)
-{
-	const struct ddio_msg msg = { .opcode = DDIO_OP_MUX_DATA };
-	const struct ddio_msg_mux_data x = { .id = s->id };
-	struct frame *frame = malloc(sizeof(*frame) + len);
-	struct iovec bulk;
-	uint8_t raw[16];
-	size_t at, part;
-	int err;
-
-	if (!frame)
-		return -ENOMEM;
-	for (at = 0; at < len; at += part, iov++) {
-		part = iov->iov_len < len - at ? iov->iov_len : len - at;
-		memcpy(frame->data + at, iov->iov_base, part);
-	}
-	frame->send = (struct ddio_send){ .done = frame_left };
-	bulk = (struct iovec){ frame->data, len };
-	err = ddio_conn_send(s->mux->conn, &msg, raw,
-			     (size_t)ddio_put_mux_data(raw, sizeof(raw), &x), &bulk, 1,
-			     &frame->send);
-	if (err)
-		free(frame);
-	return err;
-}
-
 static ssize_t stream_writev(struct ddio_stream *stream, const struct iovec *iov, int n)
 {
 	struct mux_stream *s = mux_stream_of(stream);
@@ -246,7 +205,7 @@ static ssize_t stream_writev(struct ddio_stream *stream, const struct iovec *iov
 		len = DDIO_MAX_MUX_DATA;
 	if (!len)
 		return 0;
-	err = frame_send(s, iov, (uint32_t)len);
+	err = mux_out_write(s, iov, (uint32_t)len);
 	if (err)
 		return err;
 	s->room -= (uint32_t)len;
@@ -317,7 +276,7 @@ void ddio_mux_end(struct ddio_stream *stream, int why)
 	stream_detach(stream);
 	drop_input(s);
 	/* Without memory the other end is never told: it hears when the connection ends. */
-	if (mux)
+	if (mux && !mux_out_flush(mux))
 		mux_say(mux, DDIO_OP_MUX_END, raw, (size_t)ddio_put_mux_end(raw, sizeof(raw), &x));
 	s->left = true;
 	s->want_read = s->want_write = false;

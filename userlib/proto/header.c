@@ -22,6 +22,7 @@ enum {
 #define TEXT DDIO_MAX_TEXT
 #define SMALL DDIO_MAX_SMALL
 #define LARGE DDIO_MAX_PAYLOAD
+#define PARTS DDIO_MAX_MUX_PARTS
 
 #define OP(op, request, reply) [DDIO_OP_##op] = { .name = #op, .limit = { request, reply } }
 #define BULK_OUT(op, fixed, reply)                                    \
@@ -112,6 +113,7 @@ static const struct op_info ops[] = {
 	OP(MUX_WINDOW, SMALL, 0),
 	OP(MUX_END, SMALL, 0),
 	OP(MUX_LEAVE, SMALL, 0),
+	OP(MUX_PARTS, PARTS, 0),
 
 	OP(FS_ATTACH, SMALL, SMALL),
 	OP(FS_LOOKUP, SMALL, SMALL),

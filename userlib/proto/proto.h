@@ -536,6 +536,12 @@ struct ddio_msg_mux_window {
 	uint32_t bytes;
 };
 
+/* In MUX_PARTS, in front of @bytes bytes of the stream; one part after the other, to the payload's end. */
+struct ddio_msg_mux_part {
+	uint32_t id;
+	uint32_t bytes;
+};
+
 /* The sender's last message of the stream. */
 struct ddio_msg_mux_end {
 	uint32_t id;
@@ -939,6 +945,7 @@ DDIO_PROTO_CODEC(show, ddio_msg_show);
 DDIO_PROTO_CODEC(mux_open, ddio_msg_mux_open);
 DDIO_PROTO_CODEC(mux_data, ddio_msg_mux_data);
 DDIO_PROTO_CODEC(mux_window, ddio_msg_mux_window);
+DDIO_PROTO_CODEC(mux_part, ddio_msg_mux_part);
 DDIO_PROTO_CODEC(mux_end, ddio_msg_mux_end);
 DDIO_PROTO_CODEC(coll_slots, ddio_msg_coll_slots);
 DDIO_PROTO_CODEC(coll_copied, ddio_msg_coll_copied);

@@ -147,6 +147,15 @@ static inline void code_mux_window(struct ddio_coder *c, struct ddio_msg_mux_win
 }
 CODEC(mux_window, ddio_msg_mux_window)
 
+static inline void code_mux_part(struct ddio_coder *c, struct ddio_msg_mux_part *x)
+{
+	code_u32(c, &x->id);
+	code_u32(c, &x->bytes);
+	code_check(c, x->id && x->bytes, -EINVAL);
+	code_check(c, x->bytes <= DDIO_MAX_MUX_PARTS, -EMSGSIZE);
+}
+CODEC(mux_part, ddio_msg_mux_part)
+
 static inline void code_mux_end(struct ddio_coder *c, struct ddio_msg_mux_end *x)
 {
 	code_u32(c, &x->id);

@@ -60,6 +60,7 @@
 #define DDIO_FEATURE_MUX \
 	0x4000000000ull /* role BROKER; MUX_OPEN, MUX_DATA, MUX_WINDOW, MUX_END, MUX_LEAVE */
 #define DDIO_FEATURE_WRONG 0x10000000000ull /* WRONG */
+#define DDIO_FEATURE_PARTS 0x40000000000ull /* MUX_PARTS */
 #define DDIO_FEATURE_TOLD 0x80000000000ull  /* JOBS_TOLD */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
@@ -71,7 +72,7 @@
 	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
 	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT | DDIO_FEATURE_MEND |      \
 	 DDIO_FEATURE_ENDS | DDIO_FEATURE_FROZEN | DDIO_FEATURE_CARRY | DDIO_FEATURE_QUIET |    \
-	 DDIO_FEATURE_MUX | DDIO_FEATURE_WRONG | DDIO_FEATURE_TOLD)
+	 DDIO_FEATURE_MUX | DDIO_FEATURE_WRONG | DDIO_FEATURE_PARTS | DDIO_FEATURE_TOLD)
 /* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
 #define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
 
@@ -185,6 +186,7 @@ enum ddio_opcode {
 	DDIO_OP_MUX_WINDOW = 86, /* so many more may be sent */
 	DDIO_OP_MUX_END = 87,	 /* its last message from this end */
 	DDIO_OP_MUX_LEAVE = 88,	 /* from a broker: open no more, and end these when you can */
+	DDIO_OP_MUX_PARTS = 89,	 /* some bytes of each of several; feature PARTS */
 
 	/* the file system: to the name space's I/O processor, see Documentation/filesystem.rst */
 	DDIO_OP_FS_ATTACH = 128, /* this connection belongs to mount m */
@@ -307,11 +309,12 @@ enum ddio_status {
 #define DDIO_MAX_BULK (32u << 20) /* data of one message */
 #define DDIO_MAX_PAYLOAD \
 	(256u << 20) /* COLL_START, COLL_AGAIN, COLL_TOLD, FAN_IN, FAN_AGAIN, FAN_OUT */
-#define DDIO_MAX_SMALL (1u << 20)     /* any other payload without bulk */
-#define DDIO_MAX_BATCH 4096u	      /* entries of a list in one message */
-#define DDIO_MAX_MUX_DATA (64u << 10) /* bytes of one MUX_DATA */
-#define DDIO_MUX_WINDOW (256u << 10)  /* bytes of a stream that may be on their way, or unread */
-#define DDIO_MUX_STREAMS 4096u	      /* of one connection, those included that one end has ended */
+#define DDIO_MAX_SMALL (1u << 20)      /* any other payload without bulk */
+#define DDIO_MAX_BATCH 4096u	       /* entries of a list in one message */
+#define DDIO_MAX_MUX_DATA (64u << 10)  /* bytes of one MUX_DATA */
+#define DDIO_MAX_MUX_PARTS (64u << 10) /* payload of one MUX_PARTS */
+#define DDIO_MUX_WINDOW (256u << 10)   /* bytes of a stream that may be on their way, or unread */
+#define DDIO_MUX_STREAMS 4096u /* of one connection, those included that one end has ended */
 #define DDIO_MAX_FILE (1ull << 62)
 #define DDIO_NONCE_LEN 32
 #define DDIO_PROOF_LEN 32

@@ -30,7 +30,7 @@ struct mux_end {
 	struct ddio_mux *mux;
 	struct side *side;
 	struct mux_user *users; /* that streams which are opened here get, one after the other */
-	uint32_t opened;
+	uint32_t opened, messages;
 	struct ddio_msg_mux_open last;
 	int err;
 	bool closed, refuse;
@@ -148,6 +148,7 @@ static inline int end_message(void *ctx, const struct ddio_msg *msg, const void 
 {
 	struct mux_end *end = ctx;
 
+	end->messages++;
 	return ddio_mux_message(end->mux, msg, payload);
 }
 

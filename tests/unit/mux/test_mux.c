@@ -76,6 +76,58 @@ static void test_many(void)
 	mux_pair_end(&p);
 }
 
+enum { SHORT = 200 };
+
+/* As many streams write as many bytes each.  Return: how many messages that took. */
+static uint32_t messages_of_short(uint32_t bytes)
+{
+	static struct mux_user a[SHORT], b[SHORT];
+	struct mux_pair p;
+	uint32_t i, bad = 0, before, took;
+
+	memset(a, 0, sizeof(a));
+	memset(b, 0, sizeof(b));
+	mux_pair_open(&p, NULL);
+	p.b.users = b;
+	for (i = 0; i < SHORT; i++) {
+		a[i] = (struct mux_user){ .seed = (uint8_t)i };
+		b[i] = (struct mux_user){ .expects = (uint8_t)i };
+		user_open(&a[i], &p.a);
+	}
+	run(&p, 1);
+	before = p.b.messages;
+	for (i = 0; i < SHORT; i++) {
+		a[i].to_send = bytes;
+		a[i].close_when_sent = i % 2;
+		ddio_stream_want_write(a[i].stream, true);
+	}
+	run(&p, 10);
+	took = p.b.messages - before;
+	for (i = 0; i < SHORT; i++)
+		bad += b[i].got != bytes || b[i].wrong || b[i].eof != i % 2;
+	CU_ASSERT_EQUAL(bad, 0);
+	for (i = 0; i < SHORT; i += 2)
+		user_close(&a[i]);
+	run(&p, 10);
+	CU_ASSERT_EQUAL(end_streams(&p.a) + end_streams(&p.b), 0);
+	mux_pair_end(&p);
+	return took;
+}
+
+/* What is short goes together with what others write; what is long, or for a peer that does not know that, by itself. */
+static void test_short(void)
+{
+	static const struct ddio_conn_opts older = { .without = DDIO_FEATURE_PARTS };
+
+	/* Of the ends, each makes what is before it go. */
+	CU_ASSERT_EQUAL(messages_of_short(100), SHORT);
+	CU_ASSERT_EQUAL(messages_of_short(4095), SHORT);
+	CU_ASSERT_EQUAL(messages_of_short(4096), SHORT + SHORT / 2);
+	pair_iop_opts = &older;
+	CU_ASSERT_EQUAL(messages_of_short(100), SHORT + SHORT / 2);
+	pair_iop_opts = NULL;
+}
+
 /* One that reads nothing gets its window and no byte more, and holds up nobody. */
 static void test_window(void)
 {
@@ -270,6 +322,83 @@ static void test_lies(void)
 	LIES(OPEN(1), { DDIO_OP_PING, 0, 0, 0 });
 }
 
+static void part(uint8_t *payload, size_t *len, uint32_t id, uint32_t says, uint32_t bytes)
+{
+	const uint32_t record[2] = { id, says };
+
+	memcpy(payload + *len, record, sizeof(record));
+	*len += sizeof(record) + bytes;
+}
+
+/* Parts of two streams of which the last is none that an honest end sends. */
+static void parts_lie(uint32_t id, uint32_t says, uint32_t bytes, int err, bool known)
+{
+	static const struct ddio_conn_opts older = { .without = DDIO_FEATURE_PARTS };
+	const struct ddio_msg msg = { .opcode = DDIO_OP_MUX_PARTS };
+	static uint8_t payload[DDIO_MAX_MUX_PARTS];
+	struct mux_user b[2] = { { .lazy = true }, { .lazy = true } };
+	struct mux_pair p;
+	size_t len = 0;
+
+	pair_iop_opts = known ? NULL : &older;
+	mux_pair_open(&p, NULL);
+	p.b.users = b;
+	say(&p, DDIO_OP_MUX_OPEN, 1, 0, 16);
+	say(&p, DDIO_OP_MUX_OPEN, 2, 0, 16);
+	part(payload, &len, 1, 10, 10);
+	part(payload, &len, id, says, bytes);
+	CU_ASSERT_EQUAL(ddio_conn_send(p.conn.cp.conn, &msg, payload, len, NULL, 0, NULL), 0);
+	run(&p, 1);
+	CU_ASSERT_TRUE(p.b.closed);
+	CU_ASSERT_EQUAL(p.b.err, err);
+	mux_pair_end(&p);
+	pair_iop_opts = NULL;
+}
+
+static void test_parts_lies(void)
+{
+	parts_lie(3, 10, 10, -EPROTO, true);
+	parts_lie(0, 10, 10, -EINVAL, true);
+	parts_lie(2, 0, 0, -EINVAL, true);
+	/* More than there is, or can be. */
+	parts_lie(2, 11, 10, -EPROTO, true);
+	parts_lie(2, UINT32_MAX, 10, -E2BIG, true);
+	/* Less than a record is left. */
+	parts_lie(2, 10, 13, -EPROTO, true);
+	parts_lie(2, 10, 10, -EPROTO, false);
+}
+
+/* Parts are no way around a window. */
+static void test_parts_window(void)
+{
+	const struct ddio_msg msg = { .opcode = DDIO_OP_MUX_PARTS };
+	static uint8_t payload[DDIO_MAX_MUX_PARTS];
+	struct mux_user b = { .lazy = true };
+	struct mux_pair p;
+	uint32_t i;
+	size_t len;
+
+	mux_pair_open(&p, NULL);
+	p.b.users = &b;
+	say(&p, DDIO_OP_MUX_OPEN, 1, 0, 16);
+	for (i = 0; i < DDIO_MUX_WINDOW / 32768; i++) {
+		len = 0;
+		part(payload, &len, 1, 16384, 16384);
+		part(payload, &len, 1, 16384, 16384);
+		CU_ASSERT_EQUAL(ddio_conn_send(p.conn.cp.conn, &msg, payload, len, NULL, 0, NULL),
+				0);
+		run(&p, 1);
+	}
+	CU_ASSERT_FALSE(p.b.closed);
+	CU_ASSERT_EQUAL(end_held(&p.b), DDIO_MUX_WINDOW);
+	len = 0;
+	part(payload, &len, 1, 1, 1);
+	CU_ASSERT_EQUAL(ddio_conn_send(p.conn.cp.conn, &msg, payload, len, NULL, 0, NULL), 0);
+	run(&p, 1);
+	CU_ASSERT_TRUE(p.b.closed);
+	mux_pair_end(&p);
+}
+
 /* An end that opens streams takes none. */
 static void test_wrong_way(void)
 {
@@ -328,6 +457,7 @@ static void test_deaf(void)
 static const struct ut_case honest_cases[] = {
 	{ "bytes both ways", test_bytes },
 	{ "4,096 streams", test_many },
+	{ "short writes", test_short },
 	{ "a window", test_window },
 	{ "an end with data under way", test_end_with_data },
 	{ "an end against data under way", test_end_against_data },
@@ -338,6 +468,8 @@ static const struct ut_case honest_cases[] = {
 
 static const struct ut_case lie_cases[] = {
 	{ "lies", test_lies },
+	{ "lies about parts", test_parts_lies },
+	{ "parts beyond the window", test_parts_window },
 	{ "the wrong way", test_wrong_way },
 	{ "too many", test_flood },
 	{ "one that does not read", test_deaf },

@@ -466,6 +466,7 @@ static const struct ddio_msg_mux_open mux_open = { .id = N32(1),
 						   .reactor = N32(3) };
 static const struct ddio_msg_mux_data mux_data = { .id = N32(4) };
 static const struct ddio_msg_mux_window mux_window = { .id = N32(5), .bytes = 0x10203 };
+static const struct ddio_msg_mux_part mux_part = { .id = N32(5), .bytes = 0x203 };
 static const struct ddio_msg_mux_end mux_end = { .id = N32(6), .status = DDIO_ST_NODE_LOST };
 static const struct ddio_msg_show show = { .token = BYTES16(2), .disk = N32(3), .name = "mailbox" };
 static const struct ddio_slot_at slots_at[] = {

@@ -182,6 +182,7 @@ static const struct golden goldens[] = {
 	{ "mux_open", &mux_open, "01563412 02563412 03563412 00000000" },
 	{ "mux_data", &mux_data, "04563412 00000000" },
 	{ "mux_window", &mux_window, "05563412 03020100" },
+	{ "mux_part", &mux_part, "05563412 03020000" },
 	{ "mux_end", &mux_end, "06563412 10000000" },
 	{ "show", &show, "020102030405060708090a0b0c0d0e0f 03563412 00000000 0700 6d61696c626f78" },
 	{ "coll_slots", &coll_slots,

@@ -443,6 +443,7 @@ static void test_mux_values(void)
 	struct ddio_msg_mux_open open = { .id = UINT32_MAX };
 	struct ddio_msg_mux_data data = { .id = 1 };
 	struct ddio_msg_mux_window window = { .id = 1, .bytes = DDIO_MUX_WINDOW };
+	struct ddio_msg_mux_part part = { .id = 1, .bytes = DDIO_MAX_MUX_PARTS };
 	struct ddio_msg_mux_end end = { .id = 1, .status = DDIO_ST_MAX - 1 };
 
 	CU_ASSERT_EQUAL(judge("mux_open", &open), 0);
@@ -456,6 +457,11 @@ static void test_mux_values(void)
 	CU_ASSERT_EQUAL(judge("mux_window", &window), -EMSGSIZE);
 	window.bytes = 0;
 	CU_ASSERT_EQUAL(judge("mux_window", &window), -EINVAL);
+	CU_ASSERT_EQUAL(judge("mux_part", &part), 0);
+	part.bytes++;
+	CU_ASSERT_EQUAL(judge("mux_part", &part), -EMSGSIZE);
+	part.bytes = 0;
+	CU_ASSERT_EQUAL(judge("mux_part", &part), -EINVAL);
 	CU_ASSERT_EQUAL(judge("mux_end", &end), 0);
 	end.status++;
 	CU_ASSERT_EQUAL(judge("mux_end", &end), -EINVAL);

@@ -14,12 +14,12 @@
 static const struct ddio_group *group_to_use(const struct broker *b)
 {
 	const struct ddio_session *s = b->session;
-	uint32_t least = s->conf->broker == DDIO_CONF_BROKER_ALWAYS ? 2 : BROKER_AUTO, i;
 	const struct ddio_group *g;
+	uint32_t i;
 
 	for (i = 0; i < s->groups->n; i++) {
 		g = s->groups->group[i];
-		if (g && g->size >= least && !g->closed && !g->broken.status &&
+		if (g && g->size >= b->least && !g->closed && !g->broken.status &&
 		    memcmp(g->id, b->group, sizeof(g->id)))
 			return g;
 	}
@@ -142,6 +142,7 @@ int broker_init(struct ddio_session *s)
 	if (!b)
 		return -ENOMEM;
 	b->session = s;
+	b->least = s->conf->broker == DDIO_CONF_BROKER_ALWAYS ? 2 : BROKER_AUTO;
 	b->again.fn = broker_again;
 	b->again.arg = b;
 	ddio_list_init(&b->waiting);
@@ -169,7 +170,7 @@ bool broker_leave(struct ddio_session *s)
 		return false;
 	if (b->state == BROKER_SERVES)
 		return serve_leave(b) || carriers_queued(b);
-	return b->conn && ddio_conn_queued(b->conn);
+	return b->mux && ddio_mux_queued(b->mux);
 }
 
 void broker_close(struct ddio_session *s)

@@ -241,7 +241,7 @@ bool carriers_queued(const struct broker *b)
 	const struct carrier *c;
 
 	ddio_list_for_each_entry(c, &b->carriers, link)
-		if (c->mux && ddio_conn_queued(c->conn))
+		if (c->mux && ddio_mux_queued(c->mux))
 			return true;
 	return false;
 }

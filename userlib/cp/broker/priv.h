@@ -20,6 +20,7 @@ enum broker_state { BROKER_NONE, BROKER_JOINING, BROKER_JOINED, BROKER_LEAVING, 
 
 /**
  * struct broker - a session's part
+ * @least: processes of a group that has one
  * @group: whose broker it is, or was: a group is tried once
  * @rank: of the broker in it, if it is known
  * @name: where the broker listens
@@ -31,6 +32,7 @@ enum broker_state { BROKER_NONE, BROKER_JOINING, BROKER_JOINED, BROKER_LEAVING, 
 struct broker {
 	struct ddio_session *session;
 	enum broker_state state;
+	uint32_t least;
 	uint8_t group[DDIO_GROUP_ID_LEN];
 	uint32_t rank;
 	char name[64];
