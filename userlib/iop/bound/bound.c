@@ -42,6 +42,7 @@ static const struct {
 	[BOUND_TRACED] = { "traced/reactor", 65536 },
 	[BOUND_CARRIED] = { "carried/connection", 4096 },
 	[BOUND_HELD] = { "held/connection", 1u << 30 },
+	[BOUND_HELD_ALL] = { "held/reactor", 1u << 30 },
 	[BOUND_LINES] = { "lines/second", 20 },
 	[BOUND_WRONG_WIRE] = { "wrong/wire", 0 },
 	[BOUND_WRONG_TOLD] = { "wrong/told", 0 },

@@ -41,8 +41,9 @@ enum bound_id {
 	BOUND_CHANNELS, /* connections whose messages go through memory, of a reactor */
 	BOUND_TRACED,	/* events that a trace of collectives has room for, of a reactor */
 	BOUND_CARRIED,	/* streams that a broker's connection carries */
-	BOUND_HELD,  /* bytes of them that have come and were not read, of a broker's connection */
-	BOUND_LINES, /* lines of the log within a second that connections cause */
+	BOUND_HELD, /* bytes of them that have come and were not read, of a broker's connection */
+	BOUND_HELD_ALL,	  /* the same, of all brokers' connections of a reactor */
+	BOUND_LINES,	  /* lines of the log within a second that connections cause */
 	BOUND_WRONG_WIRE, /* messages to a reactor that did not match their checksums */
 	BOUND_WRONG_TOLD, /* times that a client said so of what it had got from a reactor */
 	BOUND_WRONG_DISK, /* blocks that a reactor has read and that did not match theirs */

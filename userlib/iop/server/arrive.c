@@ -297,6 +297,7 @@ void server_take(struct reactor *reactor, struct ddio_stream *stream, const stru
 				       .memory = !carried && iop->conf->channels &&
 						 sums != DDIO_CONF_SUMS_ALWAYS,
 				       .users = iop->users,
+				       .without = iop->without,
 				       .tls = tls };
 	struct server_client *sc = client_new(reactor);
 	int err = -ENOMEM;

@@ -106,7 +106,10 @@ static void carry_opened(void *ctx, struct ddio_stream *stream,
 int server_carry_begin(struct server_client *sc)
 {
 	sc->mux = ddio_mux_new(sc->c.reactor->env, sc->c.conn, carry_opened, sc);
-	return sc->mux ? 0 : -ENOMEM;
+	if (!sc->mux)
+		return -ENOMEM;
+	ddio_mux_count(sc->mux, &server_reactor(sc->c.reactor)->carried);
+	return 0;
 }
 
 void server_carry_end(struct server_client *sc)
@@ -122,18 +125,59 @@ void server_carry_end(struct server_client *sc)
 	sc->mux = NULL;
 }
 
-int server_carry_message(struct server_client *sc, const struct ddio_msg *msg, const void *payload)
+static uint64_t carry_held(const struct server_client *sc)
 {
-	if (msg->opcode == DDIO_OP_PING && !(msg->flags & DDIO_WIRE_REPLY))
-		return ddio_conn_reply(sc->c.conn, msg, DDIO_ST_OK, NULL, 0);
-	return ddio_mux_message(sc->mux, msg, payload);
+	struct ddio_mux_use use = { 0 };
+
+	if (sc->mux && !sc->c.closing)
+		ddio_mux_use(sc->mux, &use);
+	return use.held;
 }
 
-void server_carry_count(const struct reactor *reactor, struct bound *streams, struct bound *held)
+/* The broker's connection of which most waits to be read; @sc is one. */
+static struct server_client *carry_fullest(struct server_client *sc)
 {
+	struct client *client;
+
+	ddio_list_for_each_entry(client, &sc->c.reactor->clients, link)
+		if (carry_held(server_client_of(client)) > carry_held(sc))
+			sc = server_client_of(client);
+	return sc;
+}
+
+/* Holds all of them to their bound: the one that holds most goes, and with it all that it carries. */
+static void carry_bound(struct server_client *sc)
+{
+	struct bound *bound = &sc->c.reactor->bounds.at[BOUND_HELD_ALL];
+	uint64_t all = server_reactor(sc->c.reactor)->carried;
+
+	bound_seen(bound, all);
+	if (all <= bound->limit)
+		return;
+	bound->hits++;
+	client_end(&carry_fullest(sc)->c, "of all brokers' connections this one has most that its "
+					  "processes sent and cannot be served yet");
+}
+
+int server_carry_message(struct server_client *sc, const struct ddio_msg *msg, const void *payload)
+{
+	int err;
+
+	if (msg->opcode == DDIO_OP_PING && !(msg->flags & DDIO_WIRE_REPLY))
+		return ddio_conn_reply(sc->c.conn, msg, DDIO_ST_OK, NULL, 0);
+	err = ddio_mux_message(sc->mux, msg, payload);
+	if (!err)
+		carry_bound(sc);
+	return err;
+}
+
+void server_carry_count(const struct reactor *reactor, struct bound *at)
+{
+	struct bound *streams = &at[BOUND_CARRIED], *held = &at[BOUND_HELD];
 	const struct client *client;
 	struct ddio_mux_use use;
 
+	at[BOUND_HELD_ALL].now = server_reactor(reactor)->carried;
 	streams->now = held->now = 0;
 	ddio_list_for_each_entry(client, &reactor->clients, link) {
 		if (!server_client_of(client)->mux)

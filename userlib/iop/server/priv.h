@@ -125,6 +125,7 @@ struct server_stop_part {
  * @later: writes back what was written; @late_ns: after how long, longer after a failure
  * @parts: one for each disk
  * @post: begins stopping; @stopped: tells reactor 0
+ * @carried: bytes of streams that brokers' connections carry and that were not read
  * @key: the reactor's copy of the node's keys, for connections that are carried here; @tls: goes with it, NULL until the first
  */
 struct server_reactor {
@@ -137,7 +138,7 @@ struct server_reactor {
 	struct ddio_list spare;
 	uint32_t nspare;
 	struct server_bufs bufs;
-	uint64_t serving;
+	uint64_t serving, carried;
 	enum server_stop_stage stage;
 	struct ddio_timer timer;
 	uint64_t deadline;

@@ -139,6 +139,7 @@ struct user_asking;
 /**
  * struct ddio_iop - a node
  * @users: connections have users, for whom @vouch vouches; @servers_key: of daemons, who sign with it what these may do
+ * @without: features that it does not offer
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
  * @epochs: struct open_epoch, by file: of the name space, not decided yet; reactor 0's
@@ -152,6 +153,7 @@ struct ddio_iop {
 	bool users;
 	const struct ddio_vouch *vouch;
 	struct ddio_key servers_key;
+	uint64_t without;
 	uint64_t boot;
 	uint64_t began_ns;
 	uint32_t nreactors;
@@ -182,8 +184,8 @@ static inline const char *iop_node_name(const struct ddio_iop *iop)
 
 /* Counts the bytes of replies that the reactor's clients have not read, in its bounds. */
 void server_clients_unread(struct reactor *reactor);
-/* Counts what brokers' connections carry: streams, and bytes that have come and were not read. */
-void server_carry_count(const struct reactor *reactor, struct bound *streams, struct bound *held);
+/* Counts, in all bounds, what brokers' connections carry: streams, and bytes that have come and were not read. */
+void server_carry_count(const struct reactor *reactor, struct bound *at);
 
 /* The user of the connection is known now, or will not be: reads on. */
 void client_go_on(struct client *client);

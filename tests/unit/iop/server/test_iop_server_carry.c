@@ -128,11 +128,13 @@ static void asks(struct sc *c)
 
 static void count(const struct reactor *reactor, struct bound *streams)
 {
-	struct bound held = { 0 };
+	struct bounds all;
 
-	*streams = (struct bound){ 0 };
-	server_carry_count(reactor, streams, &held);
-	CU_ASSERT_EQUAL(held.now, 0);
+	bounds_init(&all);
+	server_carry_count(reactor, all.at);
+	*streams = all.at[BOUND_CARRIED];
+	CU_ASSERT_EQUAL(all.at[BOUND_HELD].now, 0);
+	CU_ASSERT_EQUAL(all.at[BOUND_HELD_ALL].now, 0);
 }
 
 static void test_served(void)
@@ -260,6 +262,62 @@ static void test_lies(void)
 	sw_free(sw);
 }
 
+/* Nothing is read from those that are carried, as from clients that have asked for much. */
+static void stop_reading(struct sw *sw, bool stop)
+{
+	struct client *client;
+
+	ddio_list_for_each_entry(client, &sw->iop->reactors[0].clients, link)
+		if (server_client_of(client)->carried)
+			ddio_conn_pause(client->conn, stop);
+}
+
+/*
+ * Of what waits to be read the brokers of a reactor may have so much together, and no more; then the one goes that has most, not the one
+ * that came last, and those of the others are served.
+ */
+static void test_held(void)
+{
+	static const uint8_t much[200000];
+	struct sw *sw = sw_new(NULL);
+	struct reactor *reactor = &sw->iop->reactors[0];
+	struct bound *bound = &reactor->bounds.at[BOUND_HELD_ALL];
+	struct carrier_end good, bad;
+	struct sc *c, *d[2];
+	uint32_t i;
+
+	bound->limit = 300000;
+	broker_new(&good, sw, 0);
+	broker_new(&bad, sw, 0);
+	c = carried(sw, &good, 0, 0, 0);
+	for (i = 0; i < 2; i++)
+		d[i] = carried(sw, &bad, 0, 0, 0);
+	stop_reading(sw, true);
+	sc_send(d[0], DDIO_OP_NS_LOOKUP, much, sizeof(much), NULL, 0);
+	sw_run(sw, 50 * MS);
+	CU_ASSERT_TRUE(server_reactor(reactor)->carried >= sizeof(much));
+	sc_send(d[1], DDIO_OP_NS_LOOKUP, much, 60000, NULL, 0);
+	sw_run(sw, 50 * MS);
+	CU_ASSERT_FALSE(bad.closed);
+	for (i = 0; i < 2000; i++)
+		sc_send(c, DDIO_OP_STATUS, NULL, 0, NULL, 0);
+	sw_run(sw, 50 * MS);
+	CU_ASSERT_TRUE(bad.closed && d[0]->closed && d[1]->closed);
+	CU_ASSERT_FALSE(good.closed || c->closed);
+	CU_ASSERT_EQUAL(bound->hits, 1);
+	CU_ASSERT_TRUE(bound->most > bound->limit && bound->most < bound->limit + 70000);
+	CU_ASSERT_TRUE(server_reactor(reactor)->carried >= 2000 * DDIO_WIRE_HEADER_LEN);
+	stop_reading(sw, false);
+	sw_run(sw, 2000 * MS);
+	CU_ASSERT_EQUAL(c->replies, 2000);
+	CU_ASSERT_EQUAL(server_reactor(reactor)->carried, 0);
+	sc_free(c);
+	for (i = 0; i < 2; i++)
+		sc_free(d[i]);
+	end_over(&good, -ECANCELED);
+	sw_free(sw);
+}
+
 /* A node that stops says to those that are carried what it says to others, and ends them. */
 static void test_stop(void)
 {
@@ -278,11 +336,9 @@ static void test_stop(void)
 }
 
 static const struct ut_case cases[] = {
-	{ "served", test_served },
-	{ "refused", test_refused },
-	{ "lies", test_lies },
-	{ "the node stops", test_stop },
-	{ NULL, NULL },
+	{ "served", test_served },	 { "refused", test_refused },
+	{ "lies", test_lies },		 { "too much that is not read", test_held },
+	{ "the node stops", test_stop }, { NULL, NULL },
 };
 
 int main(void)

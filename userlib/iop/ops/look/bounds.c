@@ -108,8 +108,7 @@ static void bounds_collect(struct gather_part *p)
 	part->bounds = p->reactor->bounds;
 	records_count(p->reactor, &part->bounds.at[BOUND_RECORDS]);
 	channels_count(p->reactor, &part->bounds.at[BOUND_CHANNELS]);
-	server_carry_count(p->reactor, &part->bounds.at[BOUND_CARRIED],
-			   &part->bounds.at[BOUND_HELD]);
+	server_carry_count(p->reactor, part->bounds.at);
 	part->bounds.at[BOUND_WRONG_DISK].hits = wrong_blocks(p->reactor);
 	part->bounds.at[BOUND_LINES].hits = ddio_env_lines_left_out(p->reactor->env);
 }
