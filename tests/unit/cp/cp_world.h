@@ -59,6 +59,7 @@ struct cp_params {
 	const char *engine; /* of the disks, else mem */
 	bool sync;	    /* nodes flush */
 	bool media; /* and their disks can lose what was not flushed; with lasts, see dd/cp_power.h */
+	const char *host;		/* of the nodes' addresses, else 127.0.0.1 */
 	const char *cluster;		/* lines of the cluster's section */
 	const struct ddio_vouch *vouch; /* knows users */
 	session_same_fn same;
@@ -111,9 +112,10 @@ static inline void cp_conf(struct cp_world *w)
 		     w->p.cluster ? w->p.cluster : "");
 	for (i = 0; i < w->p.nodes; i++)
 		n += snprintf(text + n, sizeof(text) - n,
-			      "[node io%u]\naddress = 127.0.0.1:%u\nmeta = %s/io%u\n"
+			      "[node io%u]\naddress = %s:%u\nmeta = %s/io%u\n"
 			      "sync_io = %s\nbuffers = 2\n",
-			      i, 7400 + i, w->top, i, w->p.sync ? "yes" : "no");
+			      i, w->p.host ? w->p.host : "127.0.0.1", 7400 + i, w->top, i,
+			      w->p.sync ? "yes" : "no");
 	for (i = 0; i < w->p.disks; i++) {
 		n += snprintf(text + n, sizeof(text) - n,
 			      "[disk d%u]\nnode = io%u\nengine = %s\nsize = %s\n%s%s%s", i,
