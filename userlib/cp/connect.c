@@ -80,6 +80,13 @@ static bool connect_same_user(const struct ddio_session *s, const char *cred, co
 	return !ddio_munge_check(cred, data, len, &uid, &gid, why, sizeof(why)) && uid == geteuid();
 }
 
+static bool wants_words(void)
+{
+	const char *verbose = getenv("DDIO_VERBOSE");
+
+	return verbose && verbose[0] && strcmp(verbose, "0");
+}
+
 static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		       struct ddio_session **session)
 {
@@ -102,6 +109,7 @@ static int connect_env(struct ddio_conf *conf, const struct ddio_key *key,
 		goto free_env;
 	}
 	connect_job(*session);
+	(*session)->verbose = wants_words();
 	(*session)->vouch = connect_vouch;
 	(*session)->same_user = connect_same_user;
 	err = ddio_real_start_thread(env);
@@ -215,6 +223,8 @@ static void disconnect_run(struct session_call *call)
 {
 	struct disconnect_call *dc = ddio_container_of(call, struct disconnect_call, call);
 
+	if (call->session->verbose)
+		ways_say(call->session);
 	dc->begun = ddio_env_now(call->session->env);
 	dc->timer.fn = disconnect_try;
 	dc->timer.arg = dc;

@@ -21,4 +21,8 @@ void session_cancel(struct ddio_session *session);
 /* Frees a session whose reactor runs no more, or that never began anything. */
 void session_discard(struct ddio_session *session);
 
+/* ways.c */
+/* Writes a line on standard error that says by which ways the session's data and messages have gone. */
+void ways_say(const struct ddio_session *session);
+
 #endif /* DDIO_CP_H */

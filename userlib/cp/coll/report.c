@@ -55,6 +55,17 @@ uint64_t op_due(const struct ddio_op *op)
 			   : ddio_map_msg_size(op->map, op->rank, 0, DDIO_MAX_FILE);
 }
 
+/* Adds up, for the session, which way the bytes went. */
+static void moved_add(struct ddio_op *op)
+{
+	const struct ddio_report *r = &op->report;
+	uint64_t near = r->bytes_shared + r->bytes_scattered;
+
+	op->session->moved.shared += r->bytes_shared;
+	op->session->moved.scattered += r->bytes_scattered;
+	op->session->moved.sent += r->bytes_moved > near ? r->bytes_moved - near : 0;
+}
+
 void report_fill(struct ddio_op *op)
 {
 	struct ddio_report *r = &op->report;
@@ -76,6 +87,7 @@ void report_fill(struct ddio_op *op)
 		r->wait_io_ns = phase_ns(op, PHASE_MOVING, PHASE_ENDING);
 		r->wait_end_ns = phase_ns(op, PHASE_ENDING, PHASE_OVER);
 	}
+	moved_add(op);
 	DDIO_PROBE(transfer, op->file->rec.name, op->writing, op->result.status, r->bytes_share,
 		   r->elapsed_ns, r->wait_io_ns);
 	if (peak > 0 && r->elapsed_ns)

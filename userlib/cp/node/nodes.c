@@ -79,7 +79,8 @@ static void lane_silent(struct lane *lane)
 		&error, DDIO_ST_NODE_LOST,
 		"node %s (%s) has not answered for %g s (by %s; %u answers are due, %zu bytes are not sent%s)",
 		LANE_NAMES(lane), (double)lane->node->session->timeout_ns / 1e9,
-		way[ddio_conn_way(lane->conn)], lane->owing, ddio_conn_queued(lane->conn),
+		lane->carried ? "the broker of this machine" : way[ddio_conn_way(lane->conn)],
+		lane->owing, ddio_conn_queued(lane->conn),
 		ddio_conn_receiving(lane->conn) ? ", and a part of a message has come" : "");
 	lane_fail(lane, &error);
 }

@@ -59,6 +59,7 @@ struct cluster_disk {
  * struct ddio_session - belongs to the reactor once it runs
  * @own_env: made by ddio_connect(), with a thread of its own
  * @own_conf: freed with the session
+ * @verbose: says at its end which ways it has used
  * @key_looks: of the files of @key, which have been looked at at @key_looked; only with @own_env
  * @tls: NULL: connections are not closed to strangers
  * @timeout_ns: bound on any lack of progress
@@ -75,6 +76,7 @@ struct cluster_disk {
  *	its waits, is told by lane_dialed() when to ask again.  NULL: all connect by themselves
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @without: features that it does not offer
+ * @moved: bytes of its collective transfers: by buffers shared with I/O processors, by their kernel module, and in messages
  * @job: its name, "": none
  * @vouch: NULL: nobody vouches for this process; @same_user: for others, with the same user
  * @grants: what its user may do with files; NULL until the name space has told of one
@@ -90,6 +92,7 @@ struct ddio_session {
 	bool own_env;
 	bool own_conf;
 	bool closing;
+	bool verbose;
 	struct ddio_conf *conf;
 	struct ddio_key key;
 	struct ddio_tls *tls;
@@ -109,6 +112,9 @@ struct ddio_session {
 	int (*dial)(struct lane *lane, struct ddio_stream **stream);
 	uint64_t id, connects;
 	uint64_t without;
+	struct {
+		uint64_t shared, scattered, sent;
+	} moved;
 	char job[DDIO_MAX_JOB + 1];
 	session_vouch_fn vouch;
 	session_same_fn same_user;
