@@ -151,7 +151,7 @@ run_one() {
 	local name=${1%%|*} cmd=${1#*|} file=$log/${1%%|*}.log bound start rc line
 	mkdir -p "$(dirname "$file")"
 	bound=$(bound_now "$cmd")
-	own_network "$cmd" && cmd="unshare --net tests/own_network.sh $cmd"
+	own_network "$cmd" && cmd="unshare --net --mount tests/own_network.sh $cmd"
 	start=$(date +%s)
 	local TIMEFORMAT='%U %S'
 	# shellcheck disable=SC2086
@@ -189,7 +189,7 @@ serial() {
 }
 
 networks=
-unshare --net tests/own_network.sh true 2>/dev/null && networks=1
+unshare --net --mount tests/own_network.sh true 2>/dev/null && networks=1
 whole_end=$(($(date +%s) + ${DDIO_WHOLE:-3200}))
 export -f run_one keep own_network bound_of bound_now bounded what_waits gone_within
 export log top networks kept whole_end bounded_grace
