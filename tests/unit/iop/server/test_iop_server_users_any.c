@@ -22,7 +22,8 @@ static const uint16_t of_members[] = { DDIO_OP_ENDED,	   DDIO_OP_COLL_DATA,  DDI
 				       DDIO_OP_FAN_IN,	   DDIO_OP_FAN_OUT,    DDIO_OP_GROUP_ABORT,
 				       DDIO_OP_EXCHANGE,   DDIO_OP_COUNTER_IN, DDIO_OP_COUNTER_OUT,
 				       DDIO_OP_FAN_AGAIN,  DDIO_OP_MUX_OPEN,   DDIO_OP_MUX_DATA,
-				       DDIO_OP_MUX_WINDOW, DDIO_OP_MUX_END,    DDIO_OP_MUX_LEAVE };
+				       DDIO_OP_MUX_WINDOW, DDIO_OP_MUX_END,    DDIO_OP_MUX_LEAVE,
+				       DDIO_OP_MUX_PARTS };
 
 static bool among(uint16_t opcode, const uint16_t *list, size_t n)
 {
