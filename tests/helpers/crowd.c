@@ -7,12 +7,13 @@
  * when a call fails, and "rank R ok N" at the end.  Exit: 0 if every process
  * that was not killed ended; what they printed is the test's to judge.
  *
- * -p: the victim may not pin memory, and has no privileges.  -P: "scattered N of M" behind "ok".
- * -A: each record may come from any call, if only it is all from one.
+ * -p: the victim may not pin memory, and has no privileges.  -u: it is another user's, once it has connected.  -P: "scattered N of M" behind "ok".
+ * -A: each record may come from any call, if only it is all from one.  -e FILE: calls end once the file is there.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,8 @@ struct crowd {
 	uint32_t cps, calls, after_ms, victim;
 	uint64_t size, offset;
 	uint32_t block, method, record, cyclic, timeout_ms;
-	int write, sync, poor, count, any;
-	const char *name, *mismatch, *signal;
+	int write, sync, poor, foreign, count, any;
+	const char *name, *mismatch, *signal, *until;
 	int (*pipes)[2];
 	int met[2]; /* a byte from the victim once all are there */
 };
@@ -57,6 +58,14 @@ static int bcast(void *arg, void *buf, size_t len, uint32_t root)
 		if (write(b->c->pipes[i][1], buf, len) != (ssize_t)len)
 			return -EPIPE;
 	return 0;
+}
+
+/* Returns true when rank 0 has found, for all of them, that the test has seen what it wanted to see. */
+static bool enough(struct bcast_arg *b)
+{
+	uint8_t is = b->c->until && !access(b->c->until, F_OK);
+
+	return b->c->until && (bcast(b, &is, sizeof(is), 0) || is);
 }
 
 /* Returns the byte at an offset of the file, by the number of the call that wrote it. */
@@ -169,6 +178,8 @@ static int work(struct crowd *c, uint32_t rank)
 
 	if (!err)
 		err = ddio_connect(&o, &s);
+	if (!err && c->foreign && rank == c->victim)
+		err = become_poor();
 
 	if (!err)
 		err = ddio_group_create_bcast(s, rank, c->cps, bcast, &b, NULL, &g);
@@ -186,7 +197,7 @@ static int work(struct crowd *c, uint32_t rank)
 		abort();
 	if (rank == c->victim && c->mismatch && !strcmp(c->mismatch, "leave"))
 		goto out;
-	for (i = 0; i < c->calls; i++) {
+	for (i = 0; i < c->calls && !enough(&b); i++) {
 		t0 = now_ms();
 		err = one_call(c, f, g, rank, buf, bytes, i, &report);
 		scattered += report.bytes_scattered;
@@ -330,6 +341,10 @@ static int option(struct crowd *c, int o)
 		c->sync = 1;
 	else if (o == 'p')
 		c->poor = 1;
+	else if (o == 'e')
+		c->until = optarg;
+	else if (o == 'u')
+		c->foreign = 1;
 	else if (o == 'P')
 		c->count = 1;
 	else if (o == 'A')
@@ -354,7 +369,7 @@ int main(int argc, char **argv)
 			   .victim = 1 };
 	int o;
 
-	while ((o = getopt(argc, argv, "n:c:s:o:b:r:m:f:wx:k:v:a:St:pPA")) != -1)
+	while ((o = getopt(argc, argv, "n:c:s:o:b:r:m:f:wx:k:v:a:St:pPuAe:")) != -1)
 		if (option(&c, o))
 			return 2;
 	c.size = c.size / (c.record * c.cps) * (c.record * c.cps);
