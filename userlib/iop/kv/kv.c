@@ -298,11 +298,11 @@ struct lmdb_left kv_left(const struct kv *kv)
 }
 
 /* In LMDB's pages, records take up to three times their bytes. */
-static bool kv_room(struct kv *kv)
+static bool kv_room(struct kv *kv, uint64_t more)
 {
 	uint64_t bytes = kv->change.bytes + kv->active.bytes + kv->sealed.bytes;
 
-	return in_journal(kv) && lmdb_room(&kv->db, 3 * bytes);
+	return in_journal(kv) && lmdb_room(&kv->db, 3 * bytes + more);
 }
 
 /* A change that adds records finds no room.  What waits takes less when it has been committed. */
@@ -318,7 +318,7 @@ static int kv_note_addition(struct kv *kv)
 {
 	int ret;
 
-	if (!kv_room(kv))
+	if (!kv_room(kv, 0))
 		return kv_refuse(kv);
 	ret = kv_journal_append(&kv->journal, &kv->change);
 	if (ret)
@@ -355,6 +355,8 @@ int kv_end(struct kv *kv)
 		return ret;
 	}
 	kv_map_move(&kv->active, &kv->change);
+	/* Whoever changes something waits for a commit before there seems to be no room for what comes next. */
+	kv->db.space.tight = !kv_room(kv, KV_NEXT_BYTES);
 	kv_changed(kv);
 	return 0;
 }

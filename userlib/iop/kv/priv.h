@@ -14,6 +14,8 @@
 #define KV_COMMIT_NS 1000000000ull
 #define KV_COMMIT_BYTES (4u << 20)
 #define KV_FULL_BYTES (32u << 20)
+/* Where there would be no room for as much again, each change is answered when it has been committed. */
+#define KV_NEXT_BYTES (256u << 10)
 
 /**
  * struct kv_flush - flushes of the journals

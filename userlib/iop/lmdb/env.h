@@ -26,7 +26,7 @@
  * @room: bytes of the file that are its own
  * @used: those that LMDB uses
  * @told: when a lack of room was logged
- * @tight: there was no room the last time; @refused: how often
+ * @tight: there is no room, or little beyond what waits to be committed; @refused: how often there was none
  */
 struct lmdb_space {
 	uint64_t reserve, room, used, told, refused;
