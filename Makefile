@@ -11,6 +11,7 @@
 #   make unit       the unit programs, every round of them; D=asan or D=tsan, T='cp_*'
 #   make check      every test; ends with "N passed, N failed, N skipped"
 #                     T='unit/* cluster/*'  only the tests whose names match
+#                     FULL=1   every round of random tests and sweeps, every seed
 #                     KEPT=no  also machines whose inputs have not changed
 #   make check-user every test but the virtual machines
 #   make mutants F=userlib/map/memmap.c  changes of a source that its unit tests let pass

@@ -34,7 +34,7 @@ $(UNIT_BIN): $(O)/%: $(O)/%.o $(O)/libut.a | $(O)/libddio-all.so
 	$(Q)$(CC) $(FAST_LD) -o $@ $^ $(O)/libddio-all.so -Wl,-rpath,$(abspath $(O)) -lcunit $(LIBS)
 
 # Uses a file system in memory if there is one, so that no test waits for a disk.
-UNIT_ENV := DDIO_UT_QUICK=1 TMPDIR=$(if $(wildcard /dev/shm/.),/dev/shm,/tmp)
+UNIT_ENV := DDIO_UT_SHARE=20 TMPDIR=$(if $(wildcard /dev/shm/.),/dev/shm,/tmp)
 -include $(O)/needs.mk
 endif
 

@@ -21,6 +21,10 @@
 # Virtual machines connect to nothing here: one of them runs beside everything, at a lower
 # priority, and as many as there are processors when everything else is done.
 #
+# Random unit tests take a quarter of their rounds and sweeps every second to fourth case, simulated faults a third of their
+# seeds, and machines with other kernels a part of their rounds, so that the whole is done within the hour on a slow machine;
+# $FULL=1 has all of them, as make unit and make night do, and keeps no verdict.
+#
 # A machine's verdict is kept in build/kept/ and counts again, without a run, until an input of
 # the machine changes (tests/vm/inputs.sh); the output says which were kept.  KEPT=no runs them all.
 set -u
@@ -39,9 +43,17 @@ while [ $# -gt 0 ]; do
 	esac
 done
 log=$top/build/log kept=$top/build/kept
+if [ -n "${FULL:-}" ]; then KEPT=no; else export DDIO_UT_SHARE="${DDIO_UT_SHARE:-4}"; fi
 
 unit_sources() {
 	find tests/unit -name 'test_*.c' | sort
+}
+
+# in_memory SOURCE: what a unit program's command begins with.  Simulated nodes flush their records in each of thousands of
+# lives, which takes a disk minutes; only what is about real files has them there.
+in_memory() {
+	case $1 in tests/unit/env/*) return ;; esac
+	[ ! -w /dev/shm ] || echo "env TMPDIR=/dev/shm "
 }
 
 # name, then command, a line each
@@ -61,20 +73,15 @@ all_tests() {
 		n=$(basename "$t")
 		echo "tree/${n%.*}|$t"
 	done
-	# Simulated nodes whose records are flushed in each of thousands of lives have them in memory: a disk takes minutes for that.
 	for t in $(unit_sources); do
 		n=$(basename "$t" .c)
-		if [ -w /dev/shm ] && grep -q '^/\* in memory' "$t"; then
-			echo "unit/${n#test_}|env TMPDIR=/dev/shm build/asan/${t%.c}"
-		else
-			echo "unit/${n#test_}|build/asan/${t%.c}"
-		fi
+		echo "unit/${n#test_}|$(in_memory "$t")build/asan/${t%.c}"
 	done
 	# Programs with threads run under ThreadSanitizer, too.
 	for t in $(unit_sources); do
 		grep -q '^/\* tsan' "$t" || continue
 		n=$(basename "$t" .c)
-		echo "tsan/${n#test_}|build/tsan/${t%.c}"
+		echo "tsan/${n#test_}|$(in_memory "$t")build/tsan/${t%.c}"
 	done
 	for t in tests/fuzz/fuzz_*.c; do
 		t=$(basename "$t" .c)
@@ -212,7 +219,7 @@ done < <(all_tests)
 # expected TEST: how long it takes, beside others: what its script's head says; programs are short
 expected() {
 	case ${1#*|} in
-	build/*) echo "0 $1" ;;
+	build/* | env\ TMPDIR*) echo "0 $1" ;;
 	*) echo "$(bound_of "${1#*|}") $1" ;;
 	esac
 }
@@ -258,7 +265,7 @@ wait
 
 # said_wrong LOG: prints the few lines that tell why a test failed, with their context
 said_wrong() {
-	grep -aE -B 6 'FAIL|^still running after|not ok|Sanitizer:|runtime error:|^ +[0-9]+\. .*:[0-9]+ ' "$1" |
+	grep -aE -B 6 'FAIL|ended without a verdict|^still running after|not ok|Sanitizer:|runtime error:|^ +[0-9]+\. .*:[0-9]+ ' "$1" |
 		grep -avE '^(# )*ok\b' | head -n 12 | cut -c1-300
 }
 for t in ${vms[@]+"${vms[@]%%|*}"} ${par[@]+"${par[@]%%|*}"} ${ser[@]+"${ser[@]%%|*}"}; do

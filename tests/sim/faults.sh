@@ -50,6 +50,9 @@ seeds() {
 	passed=$((passed + $1)) failed=$((failed + $3))
 }
 
+# seeds_of N: a third of them, unless all are asked for
+seeds_of() { echo $(($1 / (${FULL:-0} ? 1 : 3))); }
+
 for s in "${once[@]}"; do
 	if build/asan/ddio sim --faults --seed "$s" >"$log" 2>&1; then
 		ok "seed $s"
@@ -125,21 +128,21 @@ else
 	not_ok "a seed that passes was minimized"
 fi
 
-seeds build 1 1000
+seeds build 1 "$(seeds_of 1000)"
 # The power of single nodes and of all, in any order, and nothing else.
-seeds build 20001 200 --power
+seeds build 20001 "$(seeds_of 200)" --power
 # Atomic writes that fail are all there, or nothing of them is.
-seeds build 30001 150 --atomic
+seeds build 30001 "$(seeds_of 150)" --atomic
 # So are several files that are written in one epoch.
-seeds build 50001 150 --epochs
-seeds build 50001 100 --epochs --power
-seeds build/asan 60001 20 --epochs
-seeds build/asan 10001 150
+seeds build 50001 "$(seeds_of 150)" --epochs
+seeds build 50001 "$(seeds_of 100)" --epochs --power
+seeds build/asan 60001 "$(seeds_of 20)" --epochs
+seeds build/asan 10001 "$(seeds_of 150)"
 # With brokers, three processes on each machine.
-seeds build 70001 200 --brokers
-seeds build/asan 80001 20 --brokers
+seeds build 70001 "$(seeds_of 200)" --brokers
+seeds build/asan 80001 "$(seeds_of 20)" --brokers
 # Names and files of mounts.
-seeds build 30001 150 --mounts
-seeds build/asan 40001 20 --mounts
+seeds build 30001 "$(seeds_of 150)" --mounts
+seeds build/asan 40001 "$(seeds_of 20)" --mounts
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

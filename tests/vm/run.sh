@@ -163,6 +163,17 @@ boot() {
 	[ -s "$logs/$name.qemu" ] || rm -f "$logs/$name.qemu"
 }
 
+# died_of CONSOLE: what a kernel said that died, where it was, and who had called, in one line
+died_of() {
+	sed 's/^\[ *[0-9.]*\] *//; s/\r$//' "$1" | awk '
+		!what && /BUG:|Oops|general protection|kernel BUG|Kernel panic/ { what = ": " $0 }
+		what && !at && /^RIP: / { at = "; at " $2 }
+		what && /Call Trace:/ { calls++ }
+		calls == 1 && /^ *[?]? ?[a-zA-Z_][a-zA-Z0-9_.]*\+0x/ && n < 12 { n++; sub(/\+0x.*/, ""); by = by " <" $0 }
+		/Kernel panic/ { last = "; " $0 }
+		END { print what at by last }'
+}
+
 fail() {
 	say "kernel $label: $* (after $took s; build/log/vm/$name.console)"
 	exit 1
@@ -175,9 +186,9 @@ judge() {
 		fail "the machine was still running after $took s"
 	fi
 	if [ "$(tail -n 1 "$verdict" 2>/dev/null)" != end ]; then
-		tail -n 30 "$logs/$name.console" | sed 's/^/    | /' >&2
+		tail -n 60 "$logs/$name.console" | sed 's/^/    | /' >&2
 		[ -s "$logs/$name.qemu" ] && tail -n 5 "$logs/$name.qemu" >&2
-		fail "the machine ended without a verdict"
+		fail "the machine ended without a verdict$(died_of "$logs/$name.console")"
 	fi
 	if grep '^bad: ' "$verdict" >&2; then
 		fail "the tests left this behind"

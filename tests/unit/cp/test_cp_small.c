@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* in memory */
 /*
  * Small transfers: what is one, the messages that one takes, what goes wrong in it, and what a member knows of the
  * nodes that rank 0 wrote to.  Their bytes are compared in test_cp_methods.

@@ -122,17 +122,23 @@ void ut_skip(const char *why)
 	ut_skipped++;
 }
 
-static bool ut_quick(void)
+/* What DDIO_UT_SHARE is with make quick, where sweeps take their whole stride. */
+#define UT_QUICK 20
+
+static unsigned int ut_share(void)
 {
-	return getenv("DDIO_UT_QUICK");
+	const char *share = getenv("DDIO_UT_SHARE");
+	int n = share ? atoi(share) : 1;
+
+	return n < 1 ? 1 : n > UT_QUICK ? UT_QUICK : (unsigned int)n;
 }
 
 unsigned int ut_rounds(unsigned int n)
 {
-	return !ut_quick() ? n : n < 20 ? 1 : n / 20;
+	return n < ut_share() ? 1 : n / ut_share();
 }
 
 unsigned int ut_stride(unsigned int n)
 {
-	return ut_quick() ? n : 1;
+	return ut_share() == 1 ? 1 : (n * ut_share() + UT_QUICK - 1) / UT_QUICK;
 }

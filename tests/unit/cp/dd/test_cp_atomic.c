@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* in memory */
 /*
  * Atomic writes of a whole cluster: a process, or an I/O processor, or the one with the names, dies after each event of such
  * a write.  Whoever reads afterwards finds the whole of it or nothing, and all of it if anybody was told that it had ended well.

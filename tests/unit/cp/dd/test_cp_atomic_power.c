@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* in memory */
 /*
  * Atomic writes of a file, or of several in one epoch, while a node, that with the names, or all of them die after each event of it, alone
  * or with their machines, whose disks and journals then lose what was not flushed, or a part of it.
