@@ -410,12 +410,84 @@ static void read_by_all(void)
 	world(the_same, PROCS);
 }
 
+/*
+ * Descriptions: up to 1 KB carry data, longer ones are told as what differs from the last
+ */
+enum { DESCRIBED = 1024, PIECES = 900, CELL = 8 };
+
+/* Reads @n pieces of a byte, at places that no rule describes.  Returns the length of the longest description. */
+static size_t read_pieces(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, uint32_t n,
+			  uint32_t *method)
+{
+	static size_t described[CP_PROCS];
+	struct ddio_extent *list = calloc(n, sizeof(*list));
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = n, .list = list };
+	struct ddio_report report = { .struct_size = sizeof(report) };
+	uint8_t buf[PIECES] = { 0 };
+	struct ddio_transfer t = {
+		.struct_size = sizeof(t), .part = &part, .buf = buf, .report = &report
+	};
+	struct ddio_op *op = NULL;
+	size_t longest = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		list[i].offset = (i * PROCS + p->rank) * CELL + (i * 2654435761u >> 29);
+		list[i].len = 1;
+	}
+	CP_OK(p, ddio_start_read_all(f, g, &t, &op));
+	described[p->rank] = op->part_len;
+	CP_OK(p, ddio_wait(op));
+	for (i = 0; i < n; i++)
+		CU_ASSERT_EQUAL(buf[i], cp_byte(1, list[i].offset));
+	*method = report.method;
+	CP_OK(p, ddio_group_barrier(g));
+	for (i = 0; i < PROCS; i++)
+		longest = described[i] > longest ? described[i] : longest;
+	CP_OK(p, ddio_group_barrier(g));
+	free(list);
+	return longest;
+}
+
+/* Finds the number of pieces from which on a description is too long. */
+static void described(struct cp_proc *p)
+{
+	static uint8_t bytes[PIECES * PROCS * CELL];
+	struct ddio_group *g = cp_group(p);
+	uint32_t few = 16, many = PIECES, n, method;
+	struct ddio_file *f = NULL;
+	size_t len;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	for (n = 0; !p->rank && n < sizeof(bytes); n++)
+		bytes[n] = cp_byte(1, n);
+	if (!p->rank)
+		CU_ASSERT_EQUAL(ddio_pwrite(f, bytes, sizeof(bytes), 0), sizeof(bytes));
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT(read_pieces(p, g, f, few, &method) <= DESCRIBED);
+	CU_ASSERT(read_pieces(p, g, f, many, &method) > DESCRIBED);
+	while (many - few > 1) {
+		n = few + (many - few) / 2;
+		len = read_pieces(p, g, f, n, &method);
+		CU_ASSERT_EQUAL(method, method_of(len <= DESCRIBED));
+		*(len <= DESCRIBED ? &few : &many) = n;
+	}
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void long_descriptions(void)
+{
+	world(described, PROCS);
+}
+
 static const struct ut_case cases[] = {
 	{ "borders, and messages", borders_and_messages },
 	{ "seldom for nothing", seldom_for_nothing },
 	{ "old members", old_members },
 	{ "data of another length than the description's", wrong_lengths },
 	{ "the same bytes for all", read_by_all },
+	{ "descriptions of up to 1 KB", long_descriptions },
 	{ "many under way", many_under_way },
 	{ NULL, NULL },
 };
