@@ -123,7 +123,11 @@ int file_same(struct mpiio_file *f, enum mpiio_call call, int64_t value);
 int file_sum(struct mpiio_file *f, uint64_t mine, uint64_t *before, uint64_t *all);
 int file_differs(struct mpiio_file *f); /* all know that their calls differ: TEAM_DIFFERS */
 
-/* handle.c */
+/*
+ * handle.c.  A ticket is opened before a communicator is made: Open MPI makes one at a time, also for a ticket, and with a process
+ * that has died that takes for ever.
+ */
+void handle_prepare(void);
 int handle_make(struct mpiio_file *f);
 void handle_each_of(const struct mpiio_team *team,
 		    void (*each)(struct mpiio_file *f, const struct mpiio_file *arg),

@@ -58,6 +58,26 @@ static bool spare_take(MPI_File *ticket)
 	return took;
 }
 
+static bool spare_give(MPI_File ticket)
+{
+	bool kept;
+
+	pthread_mutex_lock(&lock);
+	kept = spares < SPARE_MAX;
+	if (kept)
+		spare[spares++] = ticket;
+	pthread_mutex_unlock(&lock);
+	return kept;
+}
+
+void handle_prepare(void)
+{
+	MPI_File ticket;
+
+	if ((spare_take(&ticket) || !ticket_open(&ticket)) && !spare_give(ticket))
+		real.File_close(&ticket);
+}
+
 /* A new file has the error handler that MPI_FILE_NULL has at that moment (MPI 4.0, section 14.7). */
 static void errhandler_as_new(MPI_File ticket)
 {
@@ -118,18 +138,6 @@ int handle_make(struct mpiio_file *f)
 	files = f;
 	pthread_mutex_unlock(&lock);
 	return 0;
-}
-
-static bool spare_give(MPI_File ticket)
-{
-	bool kept;
-
-	pthread_mutex_lock(&lock);
-	kept = spares < SPARE_MAX;
-	if (kept)
-		spare[spares++] = ticket;
-	pthread_mutex_unlock(&lock);
-	return kept;
 }
 
 void handle_each_of(const struct mpiio_team *team,

@@ -274,8 +274,10 @@ static int open_ours(struct mpiio_team *visit, struct open_found *found, int amo
 		     MPI_File *fh)
 {
 	struct mpiio_team *t;
-	int ret = team_get(visit, found->where.conf, &t);
+	int ret;
 
+	handle_prepare();
+	ret = team_get(visit, found->where.conf, &t);
 	if (ret)
 		return fail_visit(visit, ret);
 	if (!t->rank)
