@@ -319,8 +319,10 @@ static int open_visit(struct mpiio_team *visit, const char *name, int amode, MPI
 	most[1] = amode;
 	most[2] = -(int64_t)amode;
 	ret = team_come(visit, most, 3);
-	if (ret ? !found.ours : !most[0])
+	if (ret ? !found.ours : !most[0]) {
+		team_unhush(visit);
 		return real.File_open(visit->comm, name, amode, info, fh);
+	}
 	*fh = MPI_FILE_NULL;
 	if (ret)
 		return fail_visit(visit, ret);

@@ -228,6 +228,27 @@ static bool is_whole_job(MPI_Comm comm)
 	return how != MPI_UNEQUAL;
 }
 
+/*
+ * The MPI may say itself that a process has died: to this library, not to the handler of a communicator that the program has not
+ * named in that call for what it sends.  Other threads may be in calls on it, and keep the handler.
+ */
+static void team_hush(struct mpiio_team *visit)
+{
+	int level = MPI_THREAD_MULTIPLE;
+
+	PMPI_Query_thread(&level);
+	if (level != MPI_THREAD_MULTIPLE && !PMPI_Comm_get_errhandler(visit->comm, &visit->handler))
+		PMPI_Comm_set_errhandler(visit->comm, MPI_ERRORS_RETURN);
+}
+
+void team_unhush(struct mpiio_team *visit)
+{
+	if (visit->handler == MPI_ERRHANDLER_NULL)
+		return;
+	PMPI_Comm_set_errhandler(visit->comm, visit->handler);
+	PMPI_Errhandler_free(&visit->handler);
+}
+
 bool team_visit(struct mpiio_team *visit, MPI_Comm comm)
 {
 	const struct mpiio_team *kept;
@@ -235,7 +256,9 @@ bool team_visit(struct mpiio_team *visit, MPI_Comm comm)
 
 	if (PMPI_Comm_test_inter(comm, &inter) || inter)
 		return false;
-	*visit = (struct mpiio_team){ .comm = comm, .talk = talk_new() };
+	*visit = (struct mpiio_team){ .comm = comm,
+				      .talk = talk_new(),
+				      .handler = MPI_ERRHANDLER_NULL };
 	PMPI_Comm_rank(comm, &visit->rank);
 	PMPI_Comm_size(comm, &visit->size);
 	visit->whole = siblings_are_known() && is_whole_job(comm);
@@ -244,6 +267,7 @@ bool team_visit(struct mpiio_team *visit, MPI_Comm comm)
 		if (kept->group)
 			visit->group = kept->group;
 	}
+	team_hush(visit);
 	return true;
 }
 
@@ -252,6 +276,7 @@ void team_leave(struct mpiio_team *visit)
 {
 	struct mpiio_team *t;
 
+	team_unhush(visit);
 	if (!visit->deaf) {
 		talk_free(visit->talk);
 		return;

@@ -28,6 +28,7 @@ struct ddio_session *cluster_session(struct mpiio_cluster *c);
  * @talk: what its processes tell each other; @deaf: one has died, and the MPI may wait for it for ever
  * @heeds: in a talk it looks whether others wait in a call of the group
  * @whole: of a visit: the communicator has all processes of the job
+ * @handler: of a visit: the communicator's error handler, which does not hear of what the MPI says of one that has died
  * @greatest: what processes were about that told each other numbers last
  * @opened: files, to number them
  */
@@ -39,6 +40,7 @@ struct mpiio_team {
 	unsigned int refs;
 	struct team_talk *talk;
 	bool deaf, heeds, whole;
+	MPI_Errhandler handler;
 	int64_t greatest;
 	uint32_t opened;
 	struct mpiio_team *next;
@@ -50,6 +52,9 @@ struct mpiio_team {
  */
 bool team_visit(struct mpiio_team *visit, MPI_Comm comm);
 void team_leave(struct mpiio_team *visit);
+void team_unhush(
+	struct mpiio_team *
+		visit); /* the communicator's error handler hears of errors again, as after team_leave() */
 
 /* Collective.  Gives the same error on all that live. */
 int team_get(struct mpiio_team *visit, const char *conf, struct mpiio_team **team);
