@@ -5,6 +5,8 @@
  * and the text, and then whether a second attempt fails at once, and ends without the MPI, which would wait for the one that
  * has died.  If there are fewer steps all say "opened".
  *
+ * They stay for a second then, or for STAY seconds: a process that has left would tell the others something, too.
+ *
  * With STEP "before" it kills itself before it opens anything, after half of the others wait for it, and before the other half.
  * With "outside" it does so, too, but the file is that of the others alone.
  */
@@ -110,6 +112,6 @@ int main(int argc, char **argv)
 		try(comm, argv[1], "again: ");
 	}
 	/* What the launcher would take for the end of the job, before the others have been told. */
-	sleep(1);
+	sleep(getenv("STAY") ? (unsigned int)atoi(getenv("STAY")) : 1);
 	_exit(0);
 }

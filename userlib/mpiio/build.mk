@@ -16,6 +16,9 @@ $(O)/libddio_mpiio.so: $(O)/userlib/mpiio/stub/stub.o $(O)/userlib/mpiio/stub/si
 	$(call say,LD,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,libddio_mpiio.so -o $@ $^ -ldl
 
+# Where PMIx's header is, by which Open MPI's launcher is asked.
+MPIIO_PMIX_openmpi := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I pmix 2>/dev/null))
+
 # The flags that the MPI's own compiler adds, and no other compiler than ours.
 mpiio_flags = $(shell mpicc.$1 -show 2>/dev/null | tr ' ' '\n' | grep -E '^-[$2]' | sort -u)
 
@@ -24,7 +27,7 @@ $(O)/ddio-mpiio/$1/%.o: userlib/mpiio/%.c
 	$$(call say,CC-$1,$$<)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(patsubst -I%,-isystem %,$$(call mpiio_flags,$1,I)) \
-		-DMPIIO_SONAME='"$$(MPIIO_SONAME_$1)"' -MMD -MP -c -o $$@ $$<
+		$$(MPIIO_PMIX_$1) -DMPIIO_SONAME='"$$(MPIIO_SONAME_$1)"' -MMD -MP -c -o $$@ $$<
 
 $(O)/ddio-mpiio/$1.so: $$(patsubst userlib/mpiio/%.c,$(O)/ddio-mpiio/$1/%.o,$$(MPIIO_CORE) $$(MPIIO_ABI)) \
 		$(O)/libddio.so.$(VERSION)

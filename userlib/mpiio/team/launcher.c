@@ -1,41 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * MPICH's launcher knows which processes of a job have died on any machine, and tells whoever asks for PMI_dead_processes by the
- * connection over which the MPI has asked it at its start: PMI, version 1, a line there and one back.  The MPI itself may use that in
- * any of its calls, to find the address of a process for instance; so a question is over, with its answer, before the next of them.
- *
- * It is asked while processes wait for others to come, who may be late: after a second, and then so seldom that the launcher has at
- * most ASKED_MOST questions a second from all of them.
+ * The launcher is asked while processes wait for others to come, who may be late: after a second, and then so seldom that it has at
+ * most ASKED_MOST questions a second from all of them.  With MPI_THREAD_MULTIPLE it is not asked: another thread may wait, too, or be
+ * in a call of the MPI that asks the launcher itself.
  */
-#include <errno.h>
-#include <poll.h>
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include "mpiio/team/launcher.h"
+#include "mpiio/team/launcher_way.h"
 
-enum { ASKED_MOST = 256, ANSWER_MAX = 2048, ANSWER_MS = 10000 };
+enum { ASKED_MOST = 256 };
 
-/* Of a longer list the launcher may have cut the last number. */
-#define LIST_WHOLE 1000
+static const struct launcher_way *const ways[] = { &launcher_pmi, &launcher_pmix };
 
 /**
  * struct launcher - what is asked of it
- * @fd: or -1: it is not one that can be asked
+ * @way: or NULL: it is not one that can be asked
+ * @mute: it has not answered, and is asked no more
  * @comm: whose processes are waited for
+ * @group: what these are called, once that is known; empty: nothing that all of them would call them
  * @due: when it is asked next; @every: nanoseconds
- * @answer: as far as it has come; @mute: it has not answered in time, and is asked no more
  */
 static struct {
-	int fd;
+	const struct launcher_way *way;
+	bool mute, named;
 	MPI_Comm comm;
+	char group[32];
 	uint64_t due, every;
-	bool mute;
-	size_t len;
-	char answer[ANSWER_MAX];
-} launcher = { .fd = -1 };
+} launcher;
 
 static uint64_t now_ns(void)
 {
@@ -45,29 +40,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Its kin have launchers of their own, and some speak PMI in another version. */
-static bool is_mpich(void)
+static const struct launcher_way *way_find(void)
 {
-	char text[MPI_MAX_LIBRARY_VERSION_STRING];
-	int len;
-
-	return !PMPI_Get_library_version(text, &len) && !strncmp(text, "MPICH Version:", 14) &&
-	       !strstr(text, "pmi2") && !strstr(text, "pmix");
-}
-
-/* Returns the connection to a launcher that can be asked, or -1. */
-static int launcher_find(void)
-{
-	const char *fd = getenv("PMI_FD");
-	int level = MPI_THREAD_MULTIPLE, kind;
-	socklen_t len = sizeof(kind);
+	int level = MPI_THREAD_MULTIPLE;
+	size_t i;
 
 	PMPI_Query_thread(&level);
-	if (launcher.mute || !fd || !getenv("MPI_LOCALNRANKS") || getenv("MPIR_CVAR_PMI_VERSION") ||
-	    level == MPI_THREAD_MULTIPLE || !is_mpich() ||
-	    getsockopt(atoi(fd), SOL_SOCKET, SO_TYPE, &kind, &len) || kind != SOCK_STREAM)
-		return -1;
-	return atoi(fd);
+	if (launcher.mute || level == MPI_THREAD_MULTIPLE)
+		return NULL;
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (ways[i]->find())
+			return ways[i];
+	return NULL;
 }
 
 void launcher_begin(MPI_Comm comm)
@@ -77,94 +61,100 @@ void launcher_begin(MPI_Comm comm)
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &size);
 	turns = size / ASKED_MOST + 1;
-	launcher.fd = launcher_find();
+	launcher.way = way_find();
 	launcher.comm = comm;
+	launcher.named = false;
 	launcher.every = (uint64_t)turns * 1000000000u;
 	launcher.due = now_ns() + (uint64_t)(1 + rank % turns) * 1000000000u;
 }
 
-static bool launcher_ask(void)
+/* Translates ranks from one communicator to another; MPI_UNDEFINED where there is none. */
+static void translate(MPI_Comm from, int n, const int *ranks, MPI_Comm to, int *there)
 {
-	static const char line[] = "cmd=get kvsname=ddio key=PMI_dead_processes\n";
+	MPI_Group a, b;
+	int i;
 
-	launcher.len = 0;
-	launcher.answer[0] = '\0';
-	return send(launcher.fd, line, sizeof(line) - 1, MSG_NOSIGNAL) == (ssize_t)sizeof(line) - 1;
-}
-
-/* Returns true if all of the answer has come. */
-static bool launcher_hear(void)
-{
-	struct pollfd p = { .fd = launcher.fd, .events = POLLIN };
-	ssize_t n;
-
-	while (!strchr(launcher.answer, '\n')) {
-		n = poll(&p, 1, ANSWER_MS);
-		if (n == 1)
-			n = recv(launcher.fd, launcher.answer + launcher.len,
-				 ANSWER_MAX - 1 - launcher.len, MSG_DONTWAIT);
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n <= 0)
-			return false;
-		launcher.len += (size_t)n;
-		launcher.answer[launcher.len] = '\0';
+	for (i = 0; i < n; i++)
+		there[i] = MPI_UNDEFINED;
+	if (PMPI_Comm_group(from, &a))
+		return;
+	if (!PMPI_Comm_group(to, &b)) {
+		PMPI_Group_translate_ranks(a, n, ranks, b, there);
+		PMPI_Group_free(&b);
 	}
-	return true;
+	PMPI_Group_free(&a);
 }
 
 /* Whether the rank of this job's processes is one of those that are waited for. */
 static bool is_waited_for(int rank)
 {
-	MPI_Group world, group;
-	int there = MPI_UNDEFINED;
+	int there;
 
-	if (PMPI_Comm_group(MPI_COMM_WORLD, &world))
-		return false;
-	if (!PMPI_Comm_group(launcher.comm, &group)) {
-		PMPI_Group_translate_ranks(world, 1, &rank, group, &there);
-		PMPI_Group_free(&group);
-	}
-	PMPI_Group_free(&world);
+	translate(MPI_COMM_WORLD, 1, &rank, launcher.comm, &there);
 	return there != MPI_UNDEFINED;
 }
 
-/* @list: ranks with commas between; none: nobody has died. */
-static bool names_one(char *list)
+/* Returns 0 if some are of another job, in which they have other ranks. */
+static uint64_t hash_of(const int *ranks, int n)
 {
-	char *end = list, *last = strrchr(list, ',');
-	int size = 0;
-	long rank;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	int i;
 
-	PMPI_Comm_size(MPI_COMM_WORLD, &size);
-	if (strlen(list) >= LIST_WHOLE && last)
-		*last = '\0';
-	for (rank = strtol(list, &end, 10); end != list; rank = strtol(list, &end, 10)) {
-		if (rank >= 0 && rank < size && is_waited_for((int)rank))
-			return true;
-		list = end + (*end == ',');
+	for (i = 0; i < n; i++) {
+		if (ranks[i] == MPI_UNDEFINED)
+			return 0;
+		hash = (hash ^ (uint64_t)(unsigned int)ranks[i]) * UINT64_C(0x100000001b3);
 	}
-	return false;
+	return hash;
+}
+
+/* The ranks of a communicator's processes in the job, in their order, are what all of them know. */
+static void group_name(void)
+{
+	int size = 0, i, *ranks;
+	uint64_t hash = 0;
+
+	launcher.named = true;
+	PMPI_Comm_size(launcher.comm, &size);
+	ranks = calloc((size_t)size + 1, 2 * sizeof(*ranks));
+	for (i = 0; ranks && i < size; i++)
+		ranks[i] = i;
+	if (ranks) {
+		translate(launcher.comm, size, ranks, MPI_COMM_WORLD, ranks + size);
+		hash = hash_of(ranks + size, size);
+	}
+	free(ranks);
+	launcher.group[0] = '\0';
+	if (hash)
+		snprintf(launcher.group, sizeof(launcher.group), "%d.%016" PRIx64, size, hash);
+}
+
+static const char *group_of(void)
+{
+	if (!launcher.named)
+		group_name();
+	return launcher.group[0] ? launcher.group : NULL;
 }
 
 bool launcher_misses(void)
 {
 	uint64_t now = now_ns();
-	char *list;
+	int ret;
 
-	if (launcher.fd < 0 || now < launcher.due)
+	if (!launcher.way || now < launcher.due)
 		return false;
-	launcher.mute = !launcher_ask() || !launcher_hear();
+	ret = launcher.way->ask(is_waited_for, group_of());
 	launcher.due = now + launcher.every;
-	list = launcher.mute ? NULL : strstr(launcher.answer, " value=");
-	if (!list || !strstr(launcher.answer, " rc=0 ")) {
-		launcher.fd = -1;
-		return false;
+	if (ret < 0) {
+		launcher.mute = true;
+		launcher.way = NULL;
 	}
-	return names_one(list + 7);
+	return ret > 0;
 }
 
-void launcher_end(void)
+void launcher_end(bool missed)
 {
-	launcher.fd = -1;
+	if (missed && launcher.way && launcher.way->tell && group_of())
+		launcher.way->tell(group_of());
+	launcher.way = NULL;
 }

@@ -9,6 +9,8 @@
 /* Around a wait for processes of @comm; between the two launcher_misses() says whether one of them has died. */
 void launcher_begin(MPI_Comm comm);
 bool launcher_misses(void);
-void launcher_end(void);
+
+/* @missed: one of them has died, which those that wait on other machines may not know yet. */
+void launcher_end(bool missed);
 
 #endif

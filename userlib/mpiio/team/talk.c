@@ -231,7 +231,7 @@ int team_come(struct mpiio_team *visit, int64_t *numbers, int n)
 	ret = max_begin(visit, 0, numbers, n);
 	launcher_begin(visit->comm);
 	ret = max_end(visit, numbers, n, ret ? ret : talk_wait(visit, 0));
-	launcher_end();
+	launcher_end(ret == -ECONNABORTED);
 	return ret;
 }
 
