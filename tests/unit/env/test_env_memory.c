@@ -234,6 +234,22 @@ static void test_through(void)
 	end(&e);
 }
 
+/* More often than its bell has room for, if nobody took out of it what has rung. */
+static void test_sleeps(void)
+{
+	struct memory_end e;
+	uint64_t at;
+
+	begin(&e);
+	for (at = 0; at < 2000; at++) {
+		until(atomic_load(&e.out.other->asleep));
+		hand_put(&e, at, 1);
+		until(e.got == at + 1);
+	}
+	CU_ASSERT_EQUAL(e.wrong, 0);
+	end(&e);
+}
+
 /* Its bytes are read before its end is heard of. */
 static void test_ended(void)
 {
@@ -284,7 +300,7 @@ static void test_lies(void)
 	end(&e);
 }
 
-/* The other end fills both bells, makes its own wait, and never listens: the reactor goes on. */
+/* The other end fills both bells, makes its own wait, and never listens: the reactor goes on, and finds bytes when something else wakes it. */
 static void test_bell(void)
 {
 	struct memory_end e;
@@ -302,6 +318,8 @@ static void test_bell(void)
 	for (i = 0; i < 1000; i++)
 		(void)!send(e.bell, junk, sizeof(junk), MSG_DONTWAIT);
 	hand_put(&e, 0, 100);
+	on_reactor(e.env, end_write, &e);
+	CU_ASSERT_EQUAL(e.status, 1);
 	until(e.got == 100);
 	end(&e);
 }
@@ -498,6 +516,7 @@ static void test_gone(void)
 
 static const struct ut_case cases[] = {
 	{ "bytes, and a reactor that sleeps", test_through },
+	{ "more sleeps than a bell has room for", test_sleeps },
 	{ "an end", test_ended },
 	{ "an end that lies", test_lies },
 	{ "a bell that nobody hears", test_bell },
