@@ -161,12 +161,68 @@ static void forks(void)
 	tst_close(&fh);
 }
 
+static int handled;
+
+/* MPI's error handlers are variadic. */
+static void close_it(MPI_File *fh, int *code, ...)
+{
+	MPI_File mine = *fh;
+
+	(void)code;
+	handled++;
+	MPI_File_close(&mine);
+}
+
+static void fails_in(int way, MPI_File fh)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int v[2] = { 0 };
+
+	switch (way) {
+	case 0:
+		FAILS(MPI_File_read_at_all(fh, 0, v, -1, MPI_INT, MPI_STATUS_IGNORE),
+		      MPI_ERR_COUNT);
+		break;
+	case 1:
+		FAILS(MPI_File_write(fh, v, -1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+		break;
+	case 2:
+		OK(MPI_File_iread_at_all(fh, 0, v, -1, MPI_INT, &r));
+		FAILS(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+		break;
+	default:
+		OK(MPI_File_read_all_begin(fh, v, -1, MPI_INT));
+		FAILS(MPI_File_read_all_end(fh, v, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+	}
+}
+
+/* The error handler closes the file, whichever call it comes from. */
+static void handler_closes(void)
+{
+	MPI_Errhandler handler;
+	int way;
+
+	MPI_File_create_errhandler(close_it, &handler);
+	for (way = 0; way < 4; way++) {
+		MPI_File fh = hostile_file(".handler");
+
+		if (fh == MPI_FILE_NULL)
+			break;
+		MPI_File_set_errhandler(fh, handler);
+		handled = 0;
+		fails_in(way, fh);
+		CHECK(handled == 1, "way %d: the handler was called %d times", way, handled);
+	}
+	MPI_Errhandler_free(&handler);
+}
+
 static const struct mpiio_case cases[] = {
 	{ "hostile/different calls", different_calls },
 	{ "hostile/large room", large_room },
 	{ "hostile/much of nothing", much_of_nothing },
 	{ "hostile/beyond numbers", beyond_numbers },
 	{ "hostile/forks", forks },
+	{ "hostile/handler closes", handler_closes },
 };
 
 void hostile_cases(void)

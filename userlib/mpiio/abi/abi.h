@@ -137,7 +137,11 @@ struct mpiio_file *handle_find(MPI_File fh);
 void handle_call(MPI_File fh, int code);
 void handle_call_null(int code); /* the error handler of MPI_FILE_NULL */
 
-/* errors.c: they call the file's error handler, and return what the function returns. */
+/* errors.c: the code alone, 0 for no error. */
+int code_class(int class, const char *text);
+int code_text(int err, const char *text);
+
+/* They call the file's error handler, and return what the function returns. */
 int fail(const struct mpiio_file *f, int err);
 int fail_text(const struct mpiio_file *f, int err, const char *text);
 int fail_class(const struct mpiio_file *f, int class, const char *text);

@@ -72,6 +72,23 @@ static uint64_t place_of(struct mpiio_op *op)
 	return bytes_at(op, at);
 }
 
+/*
+ * The last that is done with a transfer, and with its file: an error handler of the program may close that, or not return.
+ * Returns the code.
+ */
+static int access_over(struct mpiio_op *op, MPI_Status *status)
+{
+	MPI_File ticket = op->file->ticket;
+	int code = op_code(op);
+
+	if (!code)
+		status_set(status, op->bytes);
+	op_give_back(op);
+	if (code)
+		handle_call(ticket, code);
+	return code;
+}
+
 static int access_now(struct mpiio_op *op)
 {
 	int ret;
@@ -88,24 +105,16 @@ static int access_now(struct mpiio_op *op)
 	else
 		op_run(op);
 	atomic_end(op);
-	ret = op_code(op);
 	if (op->access.from == FROM_POINTER && !op->class)
 		pointer_correct(op);
-	if (!ret)
-		status_set(op->access.status, op->bytes);
-	op_give_back(op);
-	return ret;
+	return access_over(op, op->access.status);
 }
 
 /* One split collective is under way already: the others of this one, whose own has ended, hear of it. */
 static int access_refuse(struct mpiio_op *op)
 {
-	int ret;
-
 	op_run(op);
-	ret = op_code(op);
-	op_give_back(op);
-	return ret;
+	return access_over(op, MPI_STATUS_IGNORE);
 }
 
 static int access_split(struct mpiio_op *op)
@@ -148,16 +157,11 @@ int access_end(struct mpiio_file *f, bool write, enum mpiio_from from, void *buf
 	       MPI_Status *status)
 {
 	struct mpiio_op *op = f->split;
-	int ret;
 
 	(void)buf;
 	if (!op || op->access.write != write || op->access.from != from)
 		return fail_class(f, MPI_ERR_OTHER, "no such split collective is under way");
 	f->split = NULL;
 	op_finish(op);
-	ret = op_code(op);
-	if (!ret)
-		status_set(status, op->bytes);
-	op_give_back(op);
-	return ret;
+	return access_over(op, status);
 }

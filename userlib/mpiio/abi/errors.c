@@ -102,9 +102,19 @@ bool error_text(int code, char *string, int *len)
 	return i < ncodes;
 }
 
+int code_class(int class, const char *text)
+{
+	return code_of(class, text);
+}
+
+int code_text(int err, const char *text)
+{
+	return code_of(class_of(err), text && *text ? text : strerror(-err));
+}
+
 int fail_class(const struct mpiio_file *f, int class, const char *text)
 {
-	int code = code_of(class, text);
+	int code = code_class(class, text);
 
 	if (f)
 		handle_call(f->ticket, code);

@@ -301,8 +301,8 @@ void op_finish(struct mpiio_op *op)
 int op_code(const struct mpiio_op *op)
 {
 	if (op->class)
-		return fail_class(op->file, op->class, op->text);
-	return op->err ? fail_text(op->file, op->err, op->text) : MPI_SUCCESS;
+		return code_class(op->class, op->text);
+	return op->err ? code_text(op->err, op->text) : MPI_SUCCESS;
 }
 
 void status_set(MPI_Status *status, uint64_t bytes)

@@ -166,10 +166,14 @@ static void enlist(struct mpiio_op *op)
 	pthread_mutex_unlock(&lock);
 }
 
-/* By the thread that made its stage OP_ENDING. */
+/*
+ * By the thread that made its stage OP_ENDING.  An error handler of the program may close the file, which waits for those that
+ * have not ended, or not return; so it comes last.
+ */
 static int end(struct mpiio_op *op)
 {
 	MPI_Request request = op->request;
+	MPI_File ticket = op->file->ticket;
 	bool abandoned;
 	int code;
 
@@ -183,6 +187,8 @@ static int end(struct mpiio_op *op)
 	pthread_mutex_unlock(&lock);
 	if (abandoned)
 		real.Request_free(&request);
+	if (code)
+		handle_call(ticket, code);
 	return code;
 }
 
