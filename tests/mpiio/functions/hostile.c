@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +162,87 @@ static void forks(void)
 	tst_close(&fh);
 }
 
+/* The last type, and a copy of it 4 bytes behind, again and again: 2 to the power of @levels integers. */
+static MPI_Datatype doubled(int levels)
+{
+	MPI_Datatype t, of[2];
+	MPI_Aint lb, extent, at[2] = { 0 };
+	int i;
+
+	MPI_Type_contiguous(1, MPI_INT, &t);
+	for (i = 0; i < levels; i++) {
+		of[0] = t;
+		MPI_Type_dup(t, &of[1]);
+		MPI_Type_get_extent(t, &lb, &extent);
+		at[1] = extent + 4;
+		MPI_Type_create_struct(2, (const int[]){ 1, 1 }, at, of, &t);
+		MPI_Type_free(&of[0]);
+		MPI_Type_free(&of[1]);
+	}
+	MPI_Type_commit(&t);
+	return t;
+}
+
+static long kilobytes(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return use.ru_maxrss;
+}
+
+/* It is described in memory for its constructors, not for what they make together, as Open MPI's own descriptions are. */
+static void types_in_types(void)
+{
+	MPI_File fh = hostile_file(".types");
+	int v[4] = { 1, 2, 3, 4 }, w[4] = { 0 }, i;
+	MPI_Datatype t;
+	MPI_Offset at;
+	long before;
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	t = doubled(TST_OPEN_MPI ? 12 : 20);
+	before = kilobytes();
+	OK(MPI_File_set_view(fh, 0, MPI_INT, t, "native", MPI_INFO_NULL));
+	CHECK(kilobytes() - before < 65536, "the view took %ld KB", kilobytes() - before);
+	for (i = 0; i < 4; i++) {
+		OK(MPI_File_get_byte_offset(fh, i, &at));
+		CHECK(at == 8 * i, "integer %d is at %lld", i, (long long)at);
+	}
+	OK(MPI_File_write_at_all(fh, 0, v, tst.rank ? 0 : 4, MPI_INT, MPI_STATUS_IGNORE));
+	tst_sync(fh);
+	OK(MPI_File_read_at_all(fh, 0, w, 4, MPI_INT, MPI_STATUS_IGNORE));
+	tst_bytes(w, v, sizeof(v), "integers in the type");
+	MPI_Type_free(&t);
+	still_works(fh);
+	tst_close(&fh);
+}
+
+/* Each would have room, but not all together: the shared pointer stays. */
+static void beyond_together(void)
+{
+#if MPI_VERSION >= 4
+	MPI_File fh;
+	MPI_Offset at = -1;
+	char c;
+
+	if (tst.size < 2)
+		return tst_skip("needs two ranks");
+	fh = hostile_file(".together");
+	if (fh == MPI_FILE_NULL)
+		return;
+	FAILS(MPI_File_read_ordered_c(fh, &c, (MPI_Count)1 << 62, MPI_BYTE, MPI_STATUS_IGNORE),
+	      MPI_ERR_COUNT);
+	OK(MPI_File_get_position_shared(fh, &at));
+	CHECK(!at, "the shared pointer is at %lld", (long long)at);
+	still_works(fh);
+	tst_close(&fh);
+#else
+	tst_skip("no large counts");
+#endif
+}
+
 static int handled;
 
 /* MPI's error handlers are variadic. */
@@ -221,6 +303,8 @@ static const struct mpiio_case cases[] = {
 	{ "hostile/large room", large_room },
 	{ "hostile/much of nothing", much_of_nothing },
 	{ "hostile/beyond numbers", beyond_numbers },
+	{ "hostile/beyond numbers together", beyond_together },
+	{ "hostile/types in types", types_in_types },
 	{ "hostile/forks", forks },
 	{ "hostile/handler closes", handler_closes },
 };

@@ -148,6 +148,9 @@ int fail_class(const struct mpiio_file *f, int class, const char *text);
 int fail_not_same(const struct mpiio_file *f, int ret, const char *text); /* of file_same() */
 bool error_text(int code, char *string, int *len); /* of a code of this library's */
 
+/* A file of ddio has at most so many. */
+#define BYTES_MAX ((uint64_t)1 << 62)
+
 /* access.c */
 struct mpiio_access {
 	bool write, all;

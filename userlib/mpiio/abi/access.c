@@ -3,9 +3,6 @@
 #include <errno.h>
 #include "mpiio/abi/op.h"
 
-/* A file of ddio has at most so many. */
-#define BYTES_MAX ((uint64_t)1 << 62)
-
 /* What the file's mode forbids is the same on all ranks. */
 static int mode_check(const struct mpiio_file *f, const struct mpiio_access *a)
 {
@@ -65,7 +62,9 @@ static uint64_t place_of(struct mpiio_op *op)
 		break;
 	case FROM_SHARED:
 		ret = shared_take(f, op->access.all, etypes, &at);
-		if (ret && !op->err)
+		if (ret == -EOVERFLOW)
+			op_wrong(op, MPI_ERR_COUNT, "more than a file can have");
+		else if (ret && !op->err)
 			op_failed(op, ret);
 		break;
 	}

@@ -31,6 +31,8 @@ int shared_take(struct mpiio_file *f, bool all, uint64_t etypes, uint64_t *at)
 
 	if (all)
 		return take_in_order(f, etypes, at);
+	if (etypes > BYTES_MAX)
+		return -EOVERFLOW;
 	ret = ddio_counter_add(f->shared, (int64_t)etypes, &before);
 	*at = (uint64_t)before;
 	return ret;

@@ -24,13 +24,17 @@ int view_is_contiguous(const struct mpiio_view *v)
 int64_t view_byte(const struct mpiio_view *v, uint64_t at)
 {
 	uint64_t tile = shape_bytes(&v->shape), byte;
+	int64_t sum;
 
 	if (!tile)
 		return -EINVAL;
 	if (__builtin_mul_overflow(at / tile, v->extent, &byte) ||
 	    __builtin_add_overflow(byte, v->disp, &byte) || byte > (uint64_t)INT64_MAX / 2)
 		return -EOVERFLOW;
-	return (int64_t)byte + shape_byte(&v->shape, v->shape.nnodes - 1, at % tile);
+	if (__builtin_add_overflow((int64_t)byte,
+				   shape_byte(&v->shape, v->shape.nnodes - 1, at % tile), &sum))
+		return -EOVERFLOW;
+	return sum;
 }
 
 /* File types are monotone, so that the answer can be searched for. */

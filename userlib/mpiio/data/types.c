@@ -10,6 +10,8 @@
 
 #define NEST_MAX \
 	1000 /* constructors in one another: each is a call in here, on the program's stack */
+#define KNOWN_MAX \
+	64 /* types that have been described: more than are in one another, where one is in another more than once */
 #define DEPTH_MAX 60 /* of the tree: below DDIO_TREE_DEPTH, as memory may put a few nodes on top */
 
 static int64_t extent_of(MPI_Datatype type)
@@ -165,9 +167,23 @@ static void struct_entry(const void *arg, uint64_t i, struct shape_entry *e)
 				   l->extents[i] };
 }
 
-static int descend(MPI_Datatype type, struct mpiio_shape *s, unsigned int depth, uint64_t *node);
+/**
+ * struct descent - from a type to all that it is made of
+ * @s: what becomes of it
+ * @known: the last types that have been described, @n of them so far: one that stands in another twice is described once, or a
+ *	type of 30 constructors, each of the last one and a copy of it, would take a billion
+ * @node: theirs
+ */
+struct descent {
+	struct mpiio_shape *s;
+	unsigned int n;
+	MPI_Datatype known[KNOWN_MAX];
+	uint64_t node[KNOWN_MAX];
+};
 
-static int structure_filled(const struct contents *c, struct mpiio_shape *s, unsigned int depth,
+static int descend(struct descent *d, MPI_Datatype type, unsigned int depth, uint64_t *node);
+
+static int structure_filled(const struct contents *c, struct descent *d, unsigned int depth,
 			    uint64_t *nodes, int64_t *extents, uint64_t *node)
 {
 	struct entries l = { .c = c, .n = c->ntypes, .nodes = nodes, .extents = extents };
@@ -180,14 +196,14 @@ static int structure_filled(const struct contents *c, struct mpiio_shape *s, uns
 
 		nodes[i] = again ? nodes[i - 1] : 0;
 		extents[i] = again ? extents[i - 1] : extent_of(c->types[i]);
-		ret = again ? 0 : descend(c->types[i], s, depth, &nodes[i]);
+		ret = again ? 0 : descend(d, c->types[i], depth, &nodes[i]);
 		if (ret)
 			return ret;
 	}
-	return shape_sequence(s, (uint64_t)c->ntypes, struct_entry, &l, node);
+	return shape_sequence(d->s, (uint64_t)c->ntypes, struct_entry, &l, node);
 }
 
-static int structure(const struct contents *c, struct mpiio_shape *s, unsigned int depth,
+static int structure(const struct contents *c, struct descent *d, unsigned int depth,
 		     uint64_t *node)
 {
 	uint64_t *nodes = calloc((size_t)c->ntypes + 1, sizeof(*nodes));
@@ -195,7 +211,7 @@ static int structure(const struct contents *c, struct mpiio_shape *s, unsigned i
 	int ret = -ENOMEM;
 
 	if (nodes && extents)
-		ret = structure_filled(c, s, depth, nodes, extents, node);
+		ret = structure_filled(c, d, depth, nodes, extents, node);
 	free(nodes);
 	free(extents);
 	return ret;
@@ -291,36 +307,75 @@ static int derived(const struct contents *c, struct mpiio_shape *s, int64_t exte
 	}
 }
 
-static int descend(MPI_Datatype type, struct mpiio_shape *s, unsigned int depth, uint64_t *node)
+static bool known_find(const struct descent *d, MPI_Datatype type, uint64_t *node)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->n && i < KNOWN_MAX; i++) {
+		if (d->known[i] != type)
+			continue;
+		*node = d->node[i];
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The whole type holds all that it is made of, so none of them is another's meanwhile.  Open MPI hands out copies, in whose place may
+ * soon be others; it has each type as a list of all its pieces itself.
+ */
+static void known_add(struct descent *d, MPI_Datatype type, uint64_t node)
+{
+#ifdef OPEN_MPI
+	(void)d;
+	(void)type;
+	(void)node;
+#else
+	d->known[d->n % KNOWN_MAX] = type;
+	d->node[d->n++ % KNOWN_MAX] = node;
+#endif
+}
+
+static int construct(struct descent *d, const struct contents *c, unsigned int depth,
+		     uint64_t *node)
+{
+	int ret;
+
+	if (c->combiner == MPI_COMBINER_STRUCT)
+		return structure(c, d, depth, node);
+	ret = descend(d, c->types[0], depth, node);
+	return ret ? ret : derived(c, d->s, extent_of(c->types[0]), node);
+}
+
+static int descend(struct descent *d, MPI_Datatype type, unsigned int depth, uint64_t *node)
 {
 	struct contents c;
 	int ret;
 
 	if (depth > NEST_MAX)
 		return -E2BIG;
+	if (known_find(d, type, node))
+		return 0;
 	ret = contents_get(type, &c);
 	if (ret)
 		return ret;
 	if (is_named(c.combiner))
-		return named(type, s, node);
-	if (c.combiner == MPI_COMBINER_STRUCT) {
-		ret = structure(&c, s, depth + 1, node);
-	} else {
-		ret = descend(c.types[0], s, depth + 1, node);
-		if (!ret)
-			ret = derived(&c, s, extent_of(c.types[0]), node);
-	}
+		return named(type, d->s, node);
+	ret = construct(d, &c, depth + 1, node);
 	contents_drop(&c);
+	if (!ret)
+		known_add(d, type, *node);
 	return ret;
 }
 
 int type_shape(MPI_Datatype type, struct mpiio_shape *s)
 {
+	struct descent d = { .s = s };
 	uint64_t node = 0;
 	int ret;
 
 	*s = (struct mpiio_shape){ 0 };
-	ret = descend(type, s, 0, &node);
+	ret = descend(&d, type, 0, &node);
 	if (!ret)
 		ret = shape_root(s, node);
 	if (!ret)

@@ -293,9 +293,11 @@ static int sum_talk(struct mpiio_team *t, uint64_t mine, uint64_t *before, uint6
 
 int team_sum(struct mpiio_team *t, int64_t what, uint64_t mine, uint64_t *before, uint64_t *all)
 {
-	int64_t most[2] = { (int64_t)mine, -(int64_t)mine };
+	int64_t say = mine > INT64_MAX ? INT64_MAX : (int64_t)mine, most[2] = { say, -say };
 	int ret = team_max(t, what, most, 2);
 
+	if (!ret && most[0] > INT64_MAX / t->size)
+		return -EOVERFLOW;
 	*before = (uint64_t)t->rank * mine;
 	*all = (uint64_t)t->size * mine;
 	return ret || most[0] == -most[1] ? ret : sum_talk(t, mine, before, all);
