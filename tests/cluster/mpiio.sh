@@ -146,6 +146,7 @@ for mpi in mpich openmpi; do
 	check "$mpi, a file is open in MPI_Finalize: what was gathered is written" leave $mpi finalize 0
 	check "$mpi, a process exits with open files" leave $mpi exit 0 1
 	check "$mpi, MPI_Abort with a transfer under way" leave $mpi abort 7
+	check "$mpi, MPI_Abort in an error handler" leave $mpi handler 7
 done
 # One dies in the first open of a communicator, at several steps of it: before and after there is a group.
 first_open() {

@@ -26,6 +26,23 @@ static void write_three(MPI_File fh)
 	}
 }
 
+/* MPI's error handlers are variadic. */
+static void abort_it(MPI_File *fh, int *code, ...)
+{
+	(void)fh;
+	(void)code;
+	MPI_Abort(MPI_COMM_WORLD, 7);
+}
+
+static void fail_in(MPI_File fh)
+{
+	MPI_Errhandler handler;
+
+	MPI_File_create_errhandler(abort_it, &handler);
+	MPI_File_set_errhandler(fh, handler);
+	MPI_File_write_at(fh, 0, NULL, -1, MPI_BYTE, MPI_STATUS_IGNORE);
+}
+
 static void leave(MPI_File fh, const char *how)
 {
 	static char buf[1 << 20];
@@ -40,6 +57,8 @@ static void leave(MPI_File fh, const char *how)
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (!strcmp(how, "abort"))
 		MPI_Abort(MPI_COMM_WORLD, 7);
+	if (!strcmp(how, "handler"))
+		fail_in(fh);
 	exit(0);
 }
 
