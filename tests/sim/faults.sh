@@ -136,6 +136,8 @@ seeds build 30001 "$(seeds_of 150)" --atomic
 # So are several files that are written in one epoch.
 seeds build 50001 "$(seeds_of 150)" --epochs
 seeds build 50001 "$(seeds_of 100)" --epochs --power
+# What was prepared of a file that the names had lost with their power held that file for ever.
+seeds build 93000000673 1 --epochs --power
 seeds build/asan 60001 "$(seeds_of 20)" --epochs
 seeds build/asan 10001 "$(seeds_of 150)"
 # With brokers, three processes on each machine.

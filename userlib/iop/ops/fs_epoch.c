@@ -279,7 +279,7 @@ int serve_ns_decided(struct server_request *req, const void *payload)
 	x.flags = flags;
 	x.size = inode.size;
 	/* A decision that the machine's death undoes is none yet. */
-	if (err && err != -ENOENT)
+	if (err && err != -ESTALE)
 		server_fail_errno(req, err, "looking for an atomic write");
 	else
 		FS_REPLY(req, ns_epoch, &x, true);

@@ -4,6 +4,7 @@
  * a write.  Whoever reads afterwards finds the whole of it or nothing, and all of it if anybody was told that it had ended well.
  * The same of several files that are written in one epoch.
  */
+#include "iop/ns/priv.h"
 #include "tests/unit/cp/dd/atomic_run.h"
 
 /* Nothing happens: it is there, again and again, and takes no more space in the end. */
@@ -459,40 +460,87 @@ static void test_hostile(void)
 	cp_world_end(&w);
 }
 
-/* A group that has prepared, and then says nothing, though its connections stay: others get the file after a while. */
-static void test_silent(void)
+/* A group that has prepared, and of which nothing more comes in time, though its connections stay. */
+static void fall_silent(struct cp_world *w)
 {
-	struct cp_params more = params;
 	struct ddio_sim_link silent;
-	struct cp_world w;
 	uint32_t r, i;
 
-	run_clear(1);
-	cp_world_begin(&w, &more);
-	CU_ASSERT_EQUAL(cp_run(&w, prepare, NULL), 0);
+	CU_ASSERT_EQUAL(cp_run(w, prepare, NULL), 0);
 	ddio_sim_link_default(&silent);
-	start(&w);
-	for (i = 0; i < 10000 && epochs_count(&w, false) < 3; i++)
-		ddio_sim_run_for(w.dw, 1000);
-	CU_ASSERT_EQUAL_FATAL(epochs_count(&w, false), 3);
+	start(w);
+	for (i = 0; i < 10000 && epochs_count(w, false) < 3; i++)
+		ddio_sim_run_for(w->dw, 1000);
+	CU_ASSERT_EQUAL_FATAL(epochs_count(w, false), 3);
 	silent.latency_ns = 200 * CP_SEC;
 	for (r = 0; r < PROCS; r++)
-		ddio_sim_set_link(w.proc[r].env, &silent);
+		ddio_sim_set_link(w->proc[r].env, &silent);
+}
+
+/* For what another process does meanwhile. */
+static void one_more(struct cp_world *w)
+{
+	uint32_t r;
+
+	w->p.procs = PROCS + 1;
+	for (r = 0; r < PROCS; r++)
+		w->proc[r].killed = true;
+}
+
+static void heard_again(struct cp_world *w)
+{
+	struct ddio_sim_link link;
+	uint32_t r;
+
+	ddio_sim_link_default(&link);
+	for (r = 0; r < PROCS; r++) {
+		w->proc[r].killed = false;
+		ddio_sim_set_link(w->proc[r].env, &link);
+	}
+	ddio_sim_run_for(w->dw, 1000 * CP_SEC);
+	cp_run(w, finish, NULL);
+	cp_world_end(w);
+}
+
+/* Others get the file after a while. */
+static void test_silent(void)
+{
+	struct cp_world w;
+
+	run_clear(1);
+	cp_world_begin(&w, &params);
+	fall_silent(&w);
 	ddio_sim_run_for(w.dw, 60 * CP_SEC);
 	CU_ASSERT_EQUAL(epochs_not_over(&w), 0);
-	w.p.procs = PROCS + 1;
-	for (r = 0; r < PROCS; r++)
-		w.proc[r].killed = true;
+	one_more(&w);
 	CU_ASSERT_EQUAL(cp_run(&w, look_last, NULL), 0);
 	CU_ASSERT_TRUE(run.found_old);
-	ddio_sim_link_default(&silent);
-	for (r = 0; r < PROCS; r++) {
-		w.proc[r].killed = false;
-		ddio_sim_set_link(w.proc[r].env, &silent);
-	}
-	ddio_sim_run_for(w.dw, 1000 * CP_SEC);
-	cp_run(&w, finish, NULL);
-	cp_world_end(&w);
+	heard_again(&w);
+}
+
+/* Of the file the names have never heard: a loss of power has undone that it was made. */
+static void forget_file(struct cp_world *w)
+{
+	struct ns *ns = w->node[0].iop->ns;
+	uint8_t key[NS_KEY_LEN];
+
+	ns_key(key, run.file[0][0]->rec.ref.id);
+	ns_begin(ns);
+	CU_ASSERT_EQUAL(kv_del(ns->kv, NS_INODES, key, sizeof(key)), 0);
+	CU_ASSERT_EQUAL(ns_end(ns, 0), 0);
+}
+
+static void test_forgotten(void)
+{
+	struct cp_world w;
+
+	run_clear(1);
+	cp_world_begin(&w, &params);
+	fall_silent(&w);
+	forget_file(&w);
+	ddio_sim_run_for(w.dw, 60 * CP_SEC);
+	CU_ASSERT_EQUAL(epochs_not_over(&w), 0);
+	heard_again(&w);
 }
 
 static const struct ut_case cases[] = {
@@ -500,6 +548,7 @@ static const struct ut_case cases[] = {
 	{ "disks that are full", test_full },
 	{ "begun and never decided", test_hostile },
 	{ "prepared and never decided", test_silent },
+	{ "prepared, of a file that never was", test_forgotten },
 	{ "several files: misused, given up", test_misuse },
 	{ "somebody dies after any event of it", test_deaths },
 	{ "several files: somebody dies after any event", test_deaths_files },
