@@ -52,9 +52,8 @@ struct mpiio_team {
  */
 bool team_visit(struct mpiio_team *visit, MPI_Comm comm);
 void team_leave(struct mpiio_team *visit);
-void team_unhush(
-	struct mpiio_team *
-		visit); /* the communicator's error handler hears of errors again, as after team_leave() */
+/* The communicator's error handler hears of errors again, as after team_leave(). */
+void team_unhush(struct mpiio_team *visit);
 
 /* Collective.  Gives the same error on all that live. */
 int team_get(struct mpiio_team *visit, const char *conf, struct mpiio_team **team);
