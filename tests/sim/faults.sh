@@ -137,7 +137,7 @@ seeds build 30001 "$(seeds_of 150)" --atomic
 seeds build 50001 "$(seeds_of 150)" --epochs
 seeds build 50001 "$(seeds_of 100)" --epochs --power
 # What was prepared of a file that the names had lost with their power held that file for ever.
-seeds build 93000000673 1 --epochs --power
+seeds build 93000000673 2 --epochs --power
 seeds build/asan 60001 "$(seeds_of 20)" --epochs
 seeds build/asan 10001 "$(seeds_of 150)"
 # With brokers, three processes on each machine.
