@@ -21,7 +21,7 @@
 # Virtual machines connect to nothing here: one of them runs beside everything, at a lower
 # priority, and as many as there are processors when everything else is done.
 #
-# Random unit tests take a quarter of their rounds and sweeps every second to fourth case, simulated faults a third of their
+# Random unit tests take a sixth of their rounds and sweeps every second to sixth case, simulated faults a third of their
 # seeds, and machines with other kernels a part of their rounds, so that the whole is done within the hour on a slow machine;
 # $FULL=1 has all of them, as make unit and make night do, and keeps no verdict.
 #
@@ -43,7 +43,7 @@ while [ $# -gt 0 ]; do
 	esac
 done
 log=$top/build/log kept=$top/build/kept
-if [ -n "${FULL:-}" ]; then KEPT=no; else export DDIO_UT_SHARE="${DDIO_UT_SHARE:-4}"; fi
+if [ -n "${FULL:-}" ]; then KEPT=no; else export DDIO_UT_SHARE="${DDIO_UT_SHARE:-6}"; fi
 
 unit_sources() {
 	find tests/unit -name 'test_*.c' | sort

@@ -20,9 +20,9 @@ bound=1100
 case ${1:-} in
 # On its kernel the system's tests have the ends, and what is random has all its rounds.  The others take 1 round of
 # 3 to 5, half of the fuzzer's calls and of the kills (a tenth of those of test_joint), four of the
-# patterns, and not by the engine that does without the module, and random blocks of members only by test_scatter; the module
-# is loaded 10 or 25 times instead of 100: the modules' own logic is the same on each kernel, and what differs, the kernel's
-# interfaces, every round meets.  $FULL=1: all of them on each.
+# patterns, and not by the engine that does without the module, random blocks of members only by test_scatter, and of the disk's
+# tests those of its module, its timing and a file system on it; the module is loaded 10 or 25 times instead of 100: the modules'
+# own logic is the same on each kernel, and what differs, the kernel's interfaces, every round meets.  $FULL=1: all of them on each.
 modules)
 	if [ -z "${FULL:-}" ]; then
 		: "${DDIO_LOADS:=$([ "$label" = 6.12 ] && echo 25 || echo 10)}"
@@ -30,10 +30,17 @@ modules)
 			"${DDIO_PATTERNS:=ra,rcc,wb,wcb}"
 	fi
 	set -- '*/test_*' '*/fuzz_*' vm/t_cost
+	[ "$label" = 6.12 ] || [ -n "${FULL:-}" ] || set -- 'ddio/*' hp97560/test_module.sh hp97560/test_filesystem.sh \
+		hp97560/test_twin vm/t_cost
 	[ "$label" = 6.12 ] || set -- "$@" vm/t_cluster
 	[ "$label" = 6.12 ] || [ -z "${FULL:-}" ] || set -- "$@" vm/t_scatter
 	;;
-system) set -- vm/t_engines vm/t_mount vm/t_cluster vm/t_scatter; name=system ;;
+system)
+	# Half of the patterns, of each kind some.
+	[ -n "${FULL:-}" ] || : "${DDIO_PATTERNS:=ra,rnb,rc,rcc,wn,wb,wcb,wbc}"
+	set -- vm/t_engines vm/t_mount vm/t_cluster vm/t_scatter
+	name=system
+	;;
 esac
 if [ "$label" = debug ]; then
 	bound=1800

@@ -54,13 +54,13 @@ void ut_skip(const char *why);
 
 /**
  * ut_rounds - how many rounds a random test has
- * Return: @n; where DDIO_UT_SHARE is a number (4 with make check, 20 with make quick), that part of it, at least one.
+ * Return: @n; where DDIO_UT_SHARE is a number (6 with make check, 20 with make quick), that part of it, at least one.
  */
 unsigned int ut_rounds(unsigned int n);
 
 /**
  * ut_stride - the step with which a sweep goes over its cases
- * Return: 1, which is every case; with make quick @n, and with make check a fifth of that, rounded up.
+ * Return: 1, which is every case; with make quick @n, and with make check three tenths of that, rounded up.
  */
 unsigned int ut_stride(unsigned int n);
 
