@@ -126,11 +126,8 @@ check "what is shared stays" grep -q "other files have blocks of them" "$dir/men
 check "remove the other one" "$ddio" rm v
 "$ddio" mend --rate 10000 w >"$dir/mended" 2>&1 &
 mender=$!
-# One that has not begun yet does not hear it.
-for _ in $(seq $((20 * DDIO_PATIENCE))); do
-	sleep 1
-	kill -INT $mender 2>/dev/null || break
-done
+sleep 1
+interrupt $mender
 if wait $mender; then not_ok "an interrupted mend succeeded"; fi
 check "it says that it was interrupted" grep -q "interrupted" "$dir/mended"
 "$ddio" mend --rate 10000 w >"$dir/mended" 2>&1 &

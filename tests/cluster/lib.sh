@@ -115,3 +115,16 @@ stop_cluster() {
 moved_by() {
 	"$ddio" status --metrics | sed -n "s/^ddio_job_[a-z_]*bytes_total{.*job=\"$1\".*} //p" | awk '{ n += $1 } END { print n + 0 }'
 }
+
+# interrupt PID: by SIGINT, as soon as it would hear that.  A shell's background commands begin with it ignored, and one that is slow to
+# begin would be waited for in vain.
+interrupt() {
+	local n caught
+	for ((n = 0; n < 200 * DDIO_PATIENCE; n++)); do
+		caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+		[ -n "$caught" ] || return
+		[ $((0x$caught & 2)) = 0 ] || break
+		sleep 0.1
+	done
+	kill -INT "$1"
+}

@@ -35,19 +35,13 @@ work() {
 	"$ddio" import "$dir/f" f && "$ddio" export f - >/dev/null && "$ddio" rm f &&
 		"$ddio" bench --conf "$DDIO_CONF" --cps 2 --size 1M --patterns wb,rb --records 8192 --methods dd >/dev/null
 }
-# traced SCRIPT SECONDS: runs it while there is work; what it says is in $dir/SCRIPT.  It needs so long to begin, and hears
-# no interrupt before that, so another one follows.
+# traced SCRIPT SECONDS: runs it while there is work; what it says is in $dir/SCRIPT.  It needs so long to begin.
 traced() {
 	bpftrace -p "$daemon" "tools/monitoring/ddio-$1.bt" >"$dir/$1" 2>&1 &
-	local tracer=$! n
+	local tracer=$!
 	sleep "$2"
 	work
-	for ((n = 0; n < 100 * DDIO_PATIENCE; n++)); do
-		[ $((n % 50)) != 0 ] || kill -INT $tracer 2>/dev/null
-		kill -0 $tracer 2>/dev/null || break
-		sleep 0.1
-	done
-	kill -9 $tracer 2>/dev/null
+	interrupt $tracer
 	wait $tracer
 }
 # disks_seen SECONDS: the script counts what the daemon counts
