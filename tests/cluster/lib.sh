@@ -117,14 +117,14 @@ moved_by() {
 }
 
 # interrupt PID: by SIGINT, as soon as it would hear that.  A shell's background commands begin with it ignored, and one that is slow to
-# begin would be waited for in vain.
+# begin would be waited for without end; one that never does is killed.
 interrupt() {
 	local n caught
 	for ((n = 0; n < 200 * DDIO_PATIENCE; n++)); do
 		caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
 		[ -n "$caught" ] || return
-		[ $((0x$caught & 2)) = 0 ] || break
+		[ $((0x$caught & 2)) = 0 ] || { kill -INT "$1"; return; }
 		sleep 0.1
 	done
-	kill -INT "$1"
+	kill -KILL "$1"
 }

@@ -321,10 +321,7 @@ static int kv_note_addition(struct kv *kv)
 	if (!kv_room(kv, 0))
 		return kv_refuse(kv);
 	ret = kv_journal_append(&kv->journal, &kv->change);
-	if (ret)
-		return ret == -EDQUOT || ret == -ENOSPC ? kv_refuse(kv) : ret;
-	lmdb_room_tell(&kv->db, true, kv->env);
-	return 0;
+	return ret == -EDQUOT || ret == -ENOSPC ? kv_refuse(kv) : ret;
 }
 
 /* A change that adds nothing does without a journal if that cannot be written. */
