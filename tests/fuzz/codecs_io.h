@@ -40,7 +40,7 @@ static inline void gen_disk_ids(struct rnd *r, struct ddio_msg_disk_ids *x)
 {
 	uint32_t i;
 
-	x->flags = (uint32_t)rnd_below(r, 2);
+	x->flags = (uint32_t)rnd_below(r, DDIO_DISKS_FLAGS + 1);
 	x->names = rnd_u64(r);
 	x->n = (uint32_t)rnd_below(r, 6);
 	x->ids = rnd_array(x->n, sizeof(*x->ids));
@@ -52,6 +52,8 @@ static inline void gen_disk_ids(struct rnd *r, struct ddio_msg_disk_ids *x)
 		x->ids[i].before = rnd_u64(r);
 		x->ids[i].names = rnd_u64(r);
 		x->ids[i].lost = rnd_u64(r);
+		if (x->flags & DDIO_DISKS_SEALED)
+			rnd_bytes(r, x->ids[i].seal, sizeof(x->ids[i].seal));
 	}
 }
 

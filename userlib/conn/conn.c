@@ -8,6 +8,9 @@
 #include "conn/conn_priv.h"
 #include "env/lines.h"
 
+/* Features of clusters that tell users apart. */
+#define OF_USERS (DDIO_FEATURE_USERS | DDIO_FEATURE_SEALS)
+
 /*
  * Entry and exit.  Not inlined: gcc 12 would take c->frame for a dangling pointer then, though a frame
  * that is gone does not touch it.
@@ -183,12 +186,12 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 	c->post.arg = c;
 	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
 	c->tls = opts && opts->tls;
-	o->offered = DDIO_WIRE_FEATURES & ~(DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS);
+	o->offered = DDIO_WIRE_FEATURES & ~(DDIO_FEATURE_MEMORY | OF_USERS);
 	if (opts) {
 		if (opts->unsummed || opts->tls)
 			o->offered &= ~DDIO_FEATURE_SUMS;
 		o->offered |= opts->memory && !opts->tls ? DDIO_FEATURE_MEMORY : 0;
-		o->offered |= opts->users ? DDIO_FEATURE_USERS : 0;
+		o->offered |= opts->users ? OF_USERS : 0;
 		o->offered &= ~opts->without;
 		o->key = opts->key;
 		o->cluster = opts->cluster;

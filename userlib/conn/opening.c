@@ -277,6 +277,8 @@ int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *given)
 
 	welcome.identified &= !!(c->features & DDIO_FEATURE_IDENTITY);
 	welcome.told_ends &= welcome.identified && c->features & DDIO_FEATURE_ENDS;
+	if (!(c->features & DDIO_FEATURE_SEALS))
+		welcome.ids.flags &= ~DDIO_DISKS_SEALED;
 	len = ddio_put_welcome(NULL, 0, &welcome);
 	/* Of so many disks a client hears by ENDED only. */
 	if (len > (ssize_t)ddio_opcode_limit(DDIO_OP_WELCOME, false)) {

@@ -5,7 +5,7 @@
 
 enum { DISK_ID_LEN = 56 };
 
-static void code_disk_id(struct ddio_coder *c, struct ddio_disk_id *id)
+static void code_disk_id(struct ddio_coder *c, struct ddio_disk_id *id, bool sealed)
 {
 	code_u32(c, &id->disk);
 	code_flags(c, &id->flags, DDIO_DISK_FLAGS);
@@ -14,20 +14,22 @@ static void code_disk_id(struct ddio_coder *c, struct ddio_disk_id *id)
 	code_u64(c, &id->before);
 	code_u64(c, &id->names);
 	code_u64(c, &id->lost);
+	if (sealed)
+		code_bytes(c, id->seal, sizeof(id->seal));
 }
 
 void code_disk_ids(struct ddio_coder *c, struct ddio_msg_disk_ids *x)
 {
 	uint32_t i;
 
-	code_flags(c, &x->flags, DDIO_DISKS_NAMES);
+	code_flags(c, &x->flags, DDIO_DISKS_FLAGS);
 	code_u32(c, &x->n);
 	code_u64(c, &x->names);
 	code_check(c, x->n <= DDIO_MAX_DISKS, -EMSGSIZE);
 	if (c->reading)
 		x->ids = code_alloc(c, x->n, sizeof(*x->ids), DISK_ID_LEN);
 	for (i = 0; i < x->n && coder_ok(c); i++)
-		code_disk_id(c, &x->ids[i]);
+		code_disk_id(c, &x->ids[i], x->flags & DDIO_DISKS_SEALED);
 }
 CODEC_OWNING(disk_ids, ddio_msg_disk_ids, ddio_msg_disk_ids_free)
 

@@ -110,6 +110,7 @@ struct ddio_msg_proof {
  *	or 0
  * @names: life of the name space that last knew it, or 0
  * @lost: a file with a lower number that has no object here may have lost it
+ * @seal: of a node, or of the name space, by the key that they alone have: only with DDIO_DISKS_SEALED
  */
 struct ddio_disk_id {
 	uint32_t disk;
@@ -118,9 +119,12 @@ struct ddio_disk_id {
 	uint64_t life, before;
 	uint64_t names;
 	uint64_t lost;
+	uint8_t seal[DDIO_MAC_LEN];
 };
 
-#define DDIO_DISKS_NAMES 0x1u /* FS_DISKS: the name space is to be accepted as it is */
+#define DDIO_DISKS_NAMES 0x1u  /* FS_DISKS: the name space is to be accepted as it is */
+#define DDIO_DISKS_SEALED 0x2u /* seals are there: only with DDIO_FEATURE_SEALS */
+#define DDIO_DISKS_FLAGS (DDIO_DISKS_NAMES | DDIO_DISKS_SEALED)
 
 /**
  * struct ddio_msg_disk_ids - disks of one node

@@ -59,14 +59,14 @@ static void test_accept(void)
 	finish(&s);
 }
 
-/* Whoever has not offered to hear of orderly ends gets a WELCOME as before. */
+/* Whoever has not offered to hear of orderly ends, or of seals, gets a WELCOME as before. */
 static void test_accept_without_ends(void)
 {
 	struct ddio_disk_id id = { .disk = 3 };
 	struct ddio_ends ends = { .known = true, .n = 1, .boot = { 7 } };
 	struct ddio_msg_welcome given = { .nreactors = 1,
 					  .identified = true,
-					  .ids = { .n = 1, .ids = &id },
+					  .ids = { .flags = DDIO_DISKS_SEALED, .n = 1, .ids = &id },
 					  .told_ends = true,
 					  .names_ends = ends,
 					  .ends = &ends },
@@ -85,6 +85,7 @@ static void test_accept_without_ends(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(payload);
 	CU_ASSERT_EQUAL_FATAL(ddio_get_welcome(payload, len, &got), 0);
 	CU_ASSERT(got.identified && got.ids.n == 1 && !got.told_ends);
+	CU_ASSERT_EQUAL(got.ids.flags, 0);
 	ddio_welcome_free(&got);
 	finish(&s);
 }

@@ -139,6 +139,15 @@ static const struct ddio_msg_disk_ids disk_ids = {
 	.names = N64(7),
 	.ids = (struct ddio_disk_id *)disk_id_list,
 };
+static const struct ddio_disk_id sealed_list[] = {
+	{ .disk = N32(1), .uuid = BYTES16(2), .life = N64(3), .seal = BYTES32(4) },
+};
+static const struct ddio_msg_disk_ids disk_ids_sealed = {
+	.flags = DDIO_DISKS_SEALED,
+	.n = 1,
+	.names = N64(7),
+	.ids = (struct ddio_disk_id *)sealed_list,
+};
 static const uint64_t tag_list[] = { 0x0000000100000001ull, 0x0000000200000003ull };
 static const struct ddio_msg_tags tags = { .n = 2, .tags = (uint64_t *)tag_list };
 static const struct ddio_msg_welcome welcome_identified = {

@@ -57,6 +57,24 @@ static void submit(struct node_identity *id, struct lane *lane)
 /*
  * The node
  */
+/* Takes what a reply says of the disks; if it is malformed the meeting is over. */
+static bool take_reply(struct node_identity *id, const struct reply *reply, const char *whose)
+{
+	struct ddio_msg_disk_ids x;
+	struct error error;
+	int err = ddio_get_disk_ids(reply->payload, reply->len, &x);
+
+	if (err || x.n != id->disks.n) {
+		error_set(&error, err ? err : -EPROTO, "malformed reply from %s", whose);
+		ddio_msg_disk_ids_free(&x);
+		identity_met(id, &error);
+		return false;
+	}
+	ddio_msg_disk_ids_free(&id->disks);
+	id->disks = x;
+	return true;
+}
+
 static void told(struct node_request *request, const struct reply *reply)
 {
 	struct node_identity *id = request->arg;
@@ -66,7 +84,10 @@ static void told(struct node_request *request, const struct reply *reply)
 		met_reply(id, reply);
 		return;
 	}
-	for (i = 0; i < id->disks.n; i++) {
+	/* With seals it says what the disks are now; else that is clear. */
+	if (reply->len && !take_reply(id, reply, "the node"))
+		return;
+	for (i = 0; i < id->disks.n && !reply->len; i++) {
 		id->disks.ids[i].flags |= DDIO_DISK_KNOWN;
 		id->disks.ids[i].names = id->disks.names;
 	}
@@ -93,7 +114,7 @@ static void send(struct node_identity *id, struct lane *lane, uint16_t opcode,
 
 static void tell(struct node_identity *id)
 {
-	id->disks.flags = 0;
+	id->disks.flags &= DDIO_DISKS_SEALED;
 	if (lane_of(id)->state == LANE_DOWN)
 		id->active = false;
 	else
@@ -106,24 +127,14 @@ static void tell(struct node_identity *id)
 static void met(struct node_request *request, const struct reply *reply)
 {
 	struct node_identity *id = request->arg;
-	struct ddio_msg_disk_ids x;
-	struct error error;
-	int err;
 
 	if (reply->status) {
 		met_reply(id, reply);
 		return;
 	}
-	err = ddio_get_disk_ids(reply->payload, reply->len, &x);
-	if (err || x.n != id->disks.n) {
-		error_set(&error, err ? err : -EPROTO, "malformed reply from the name server");
-		ddio_msg_disk_ids_free(&x);
-		identity_met(id, &error);
+	if (!take_reply(id, reply, "the name server"))
 		return;
-	}
-	ddio_msg_disk_ids_free(&id->disks);
-	id->disks = x;
-	id->node->session->names = x.names;
+	id->node->session->names = id->disks.names;
 	tell(id);
 }
 
@@ -133,7 +144,8 @@ static void mark_replaced(struct node_identity *id)
 	const struct ddio_session *s = id->node->session;
 	uint32_t i;
 
-	id->disks.flags = s->replace_names ? DDIO_DISKS_NAMES : 0;
+	id->disks.flags &= DDIO_DISKS_SEALED;
+	id->disks.flags |= s->replace_names ? DDIO_DISKS_NAMES : 0;
 	for (i = 0; i < id->disks.n; i++) {
 		const struct ddio_disk_id *d = &id->disks.ids[i];
 
@@ -145,8 +157,13 @@ static void mark_replaced(struct node_identity *id)
 
 static void meet(struct node_identity *id)
 {
+	struct lane *names = names_lane(id->node->session);
+
 	mark_replaced(id);
-	send(id, names_lane(id->node->session), DDIO_OP_FS_DISKS, met);
+	/* A name server of before knows no seals. */
+	if (!names->conn || !(ddio_conn_features(names->conn) & DDIO_FEATURE_SEALS))
+		id->disks.flags &= ~DDIO_DISKS_SEALED;
+	send(id, names, DDIO_OP_FS_DISKS, met);
 }
 
 /* The lane to the name server is up. */

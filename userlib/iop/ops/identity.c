@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Handlers of FS_DISKS, by which the name space meets a node's disks, and of DISKS_KNOWN, by which the node hears
- * of it.  A client carries what the two say to each other.
+ * of it.  A client carries what the two say to each other.  Where users are told apart it is sealed, and nothing else that a user's client
+ * says counts: a disk that somebody has described wrongly would be refused from then on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,28 +61,71 @@ static bool accepts(const struct ddio_msg_disk_ids *x)
 	return x->flags & DDIO_DISKS_NAMES || flags & DDIO_DISK_REPLACE;
 }
 
-int serve_fs_disks(struct server_request *req, const void *payload)
+typedef bool (*seal_check)(const struct ddio_key *key, const struct ddio_disk_id *id,
+			   uint64_t names);
+
+static bool said_by_node(const struct ddio_key *key, const struct ddio_disk_id *id, uint64_t names)
+{
+	(void)names;
+	return disk_genuine(key, id);
+}
+
+/* Returns true if the sender is a user, and something does not bear the seal of whoever is to have said it; then the request is over. */
+static bool unsealed(struct server_request *req, const struct ddio_msg_disk_ids *x,
+		     seal_check genuine, const char *whose)
+{
+	const struct ddio_iop *iop = req->reactor->iop;
+	uint32_t i;
+
+	if (!user_of(req))
+		return false;
+	for (i = 0; i < x->n; i++)
+		if (!(x->flags & DDIO_DISKS_SEALED) ||
+		    !genuine(&iop->servers_key, &x->ids[i], x->names)) {
+			server_fail(req, DDIO_ST_PERMISSION,
+				    "what is said of disk %s does not bear the seal of %s: update "
+				    "client and nodes, or have root use the cluster first",
+				    iop->conf->disks[x->ids[i].disk].name, whose);
+			return true;
+		}
+	return false;
+}
+
+static void met_reply(struct server_request *req, struct ddio_msg_disk_ids *x)
+{
+	uint32_t i;
+
+	x->flags &= req->reactor->iop->users ? DDIO_DISKS_SEALED : 0;
+	for (i = 0; i < x->n && x->flags; i++)
+		disk_met_seal(&req->reactor->iop->servers_key, &x->ids[i], x->names);
+	FS_REPLY(req, disk_ids, x, true);
+}
+
+static void serve_meeting(struct server_request *req, struct ddio_msg_disk_ids *x)
 {
 	enum ns_meeting met;
-	struct ddio_msg_disk_ids x;
 	uint32_t which = 0;
-	int err;
+	int err = accepts(x) && user_of(req) ? -EACCES : ns_meet(fs_ns(req), x, &met, &which);
 
-	FS_DECODE(req, payload, disk_ids, &x, "disks");
-	if (!disks_exist(req->reactor->iop, &x)) {
-		server_fail(
-			req, DDIO_ST_INVALID,
-			"a disk is not in the name server's configuration: give all nodes the same one");
-		ddio_msg_disk_ids_free(&x);
-		return 0;
-	}
-	err = accepts(&x) && user_of(req) ? -EACCES : ns_meet(fs_ns(req), &x, &met, &which);
 	if (err)
 		server_fail_errno(req, err, "meeting disks");
 	else if (met != NS_DISK_SAME)
-		meeting_refused(req, &x, met, which);
+		meeting_refused(req, x, met, which);
 	else
-		FS_REPLY(req, disk_ids, &x, true);
+		met_reply(req, x);
+}
+
+int serve_fs_disks(struct server_request *req, const void *payload)
+{
+	struct ddio_msg_disk_ids x;
+
+	FS_DECODE(req, payload, disk_ids, &x, "disks");
+	if (!disks_exist(req->reactor->iop, &x))
+		server_fail(
+			req, DDIO_ST_INVALID,
+			"a disk is not in the name server's configuration: give all nodes the same one");
+	else if (!unsealed(req, &x, said_by_node, "its node"))
+		serve_meeting(req, &x);
 	ddio_msg_disk_ids_free(&x);
 	return 0;
 }
@@ -103,10 +147,43 @@ struct known_part {
 	int err;
 };
 
+/**
+ * struct known_ask - the request
+ * @names: the life of the name space that knows the disks
+ * @sealed: the reply says what they are now, sealed
+ */
 struct known_ask {
 	uint64_t names;
+	bool sealed;
+	uint32_t n;
 	struct known_part parts[];
 };
+
+/* What the client says of them to the name space's next life is again the node's word. */
+static void known_reply(struct server_request *req)
+{
+	const struct known_ask *ask = req->data;
+	struct ddio_iop *iop = req->reactor->iop;
+	struct ddio_msg_disk_ids x = { .flags = DDIO_DISKS_SEALED, .n = ask->n };
+	uint32_t i;
+
+	if (!ask->sealed) {
+		server_reply(req, NULL, 0);
+		return;
+	}
+	x.names = iop->ns ? ns_life(iop->ns) : 0;
+	x.ids = calloc(x.n, sizeof(*x.ids));
+	if (!x.ids) {
+		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the disks");
+		return;
+	}
+	for (i = 0; i < x.n; i++) {
+		x.ids[i] = *iop_disk_id(iop, ask->parts[i].id.disk);
+		disk_seal(&iop->servers_key, &x.ids[i]);
+	}
+	SERVER_REPLY(req, disk_ids, &x);
+	ddio_msg_disk_ids_free(&x);
+}
 
 static void known_back(void *arg)
 {
@@ -123,7 +200,7 @@ static void known_back(void *arg)
 	if (req->err)
 		server_fail_errno(req, req->err, "noting that the name space knows the disks");
 	else
-		server_reply(req, NULL, 0);
+		known_reply(req);
 }
 
 static void known_end(struct known_part *part, int err)
@@ -180,23 +257,6 @@ static struct iop_disk *known_disk(const struct ddio_iop *iop, const struct ddio
 	return reactor_disk(&iop->reactors[iop_disk_reactor(iop, id->disk)], id->disk);
 }
 
-/*
- * What a disk has lost only grows, and nothing gives it back: an administrator's decision, but for a disk that forgets all with each
- * restart.
- */
-static bool loses_more(const struct server_request *req, const struct ddio_msg_disk_ids *x)
-{
-	const struct ddio_disk_id *mine;
-	uint32_t i;
-
-	for (i = 0; i < x->n; i++) {
-		mine = iop_disk_id(req->reactor->iop, x->ids[i].disk);
-		if (mine && x->ids[i].lost > mine->lost && !(mine->flags & DDIO_DISK_FORGETS))
-			return true;
-	}
-	return false;
-}
-
 static bool known_parts(struct server_request *req, const struct ddio_msg_disk_ids *x)
 {
 	struct known_ask *ask = req->data;
@@ -231,12 +291,10 @@ int serve_disks_known(struct server_request *req, const void *payload)
 		server_fail(
 			req, DDIO_ST_STALE,
 			"the disks are not those of this node and reactor, or it was restarted");
-	} else if (user_of(req) && loses_more(req, &x)) {
-		server_fail(
-			req, DDIO_ST_PERMISSION,
-			"a disk has lost more than it knows: root must say so, by any command of ddio");
-	} else {
+	} else if (!unsealed(req, &x, disk_met_genuine, "the name space")) {
 		ask->names = x.names;
+		ask->sealed = req->reactor->iop->users && x.flags & DDIO_DISKS_SEALED;
+		ask->n = x.n;
 		req->pending = x.n;
 		for (i = 0; i < x.n; i++)
 			ddio_env_post(ask->parts[i].disk->reactor->env, &ask->parts[i].there);

@@ -60,6 +60,7 @@ static int welcome_ids(const struct reactor *reactor, struct ddio_msg_welcome *w
 	w->identified = !reactor->index;
 	if (!w->identified)
 		return 0;
+	w->ids.flags = iop->users ? DDIO_DISKS_SEALED : 0;
 	w->ids.names = iop->ns ? ns_life(iop->ns) : 0;
 	w->ids.ids = calloc(w->ndisks + 1, sizeof(*w->ids.ids));
 	w->ends = calloc(w->ndisks + 1, sizeof(*w->ends));
@@ -70,7 +71,10 @@ static int welcome_ids(const struct reactor *reactor, struct ddio_msg_welcome *w
 		w->names_ends = *ns_ends(iop->ns);
 	for (i = 0; i < w->ndisks; i++) {
 		w->ends[i] = server_of(iop)->where[w->disks[i].disk].ends;
-		w->ids.ids[w->ids.n++] = *iop_disk_id(iop, w->disks[i].disk);
+		w->ids.ids[w->ids.n] = *iop_disk_id(iop, w->disks[i].disk);
+		if (iop->users)
+			disk_seal(&iop->servers_key, &w->ids.ids[w->ids.n]);
+		w->ids.n++;
 	}
 	return 0;
 }

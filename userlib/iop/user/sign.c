@@ -2,6 +2,7 @@
 /* What daemons sign, by the key that they alone share. */
 #include <string.h>
 #include "iop/user/user.h"
+#include "proto/cursor.h"
 
 /* Nothing that is signed for one purpose is of the length of what is signed for another, or begins as it does. */
 #define LABEL 16
@@ -50,4 +51,62 @@ bool grant_genuine(const struct ddio_key *key, const struct ddio_msg_grant *gran
 	uint8_t mac[DDIO_MAC_LEN];
 
 	return grant_mac(key, grant, mac) && ddio_mac_same(mac, grant->mac);
+}
+
+/* All but the flags that a client may set.  @names: see disk_met_seal(), or 0. */
+static bool disk_mac(const struct ddio_key *key, const char label[LABEL],
+		     const struct ddio_disk_id *id, uint64_t names, uint8_t mac[DDIO_MAC_LEN])
+{
+	uint8_t text[LABEL + 64];
+	struct ddio_wr w = ddio_wr_begin(text, sizeof(text));
+	ssize_t len;
+
+	ddio_wr_bytes(&w, label, LABEL);
+	ddio_wr_u32(&w, id->disk);
+	ddio_wr_u32(&w, id->flags & DDIO_DISK_FORGETS);
+	ddio_wr_bytes(&w, id->uuid, sizeof(id->uuid));
+	ddio_wr_u64(&w, id->life);
+	ddio_wr_u64(&w, id->before);
+	ddio_wr_u64(&w, id->names);
+	ddio_wr_u64(&w, id->lost);
+	ddio_wr_u64(&w, names);
+	len = ddio_wr_end(&w);
+	return key->len && len == sizeof(text) && ddio_key_mac(key, text, sizeof(text), mac);
+}
+
+static const char of_node[LABEL] = "ddio disk      1", of_names[LABEL] = "ddio met       1";
+
+static void seal(const struct ddio_key *key, const char label[LABEL], struct ddio_disk_id *id,
+		 uint64_t names)
+{
+	if (!disk_mac(key, label, id, names, id->seal))
+		memset(id->seal, 0, sizeof(id->seal));
+}
+
+static bool genuine(const struct ddio_key *key, const char label[LABEL],
+		    const struct ddio_disk_id *id, uint64_t names)
+{
+	uint8_t mac[DDIO_MAC_LEN];
+
+	return disk_mac(key, label, id, names, mac) && ddio_mac_same(mac, id->seal);
+}
+
+void disk_seal(const struct ddio_key *key, struct ddio_disk_id *id)
+{
+	seal(key, of_node, id, 0);
+}
+
+bool disk_genuine(const struct ddio_key *key, const struct ddio_disk_id *id)
+{
+	return genuine(key, of_node, id, 0);
+}
+
+void disk_met_seal(const struct ddio_key *key, struct ddio_disk_id *id, uint64_t names)
+{
+	seal(key, of_names, id, names);
+}
+
+bool disk_met_genuine(const struct ddio_key *key, const struct ddio_disk_id *id, uint64_t names)
+{
+	return genuine(key, of_names, id, names);
 }

@@ -51,6 +51,7 @@ struct sc {
 	struct ddio_conn *conn;
 	struct ddio_msg_welcome welcome;
 	struct ddio_welcome_disk disks[8];
+	struct ddio_disk_id first_disk; /* if reactor 0 has said who it is */
 	bool ready, closed;
 	int err;
 	char why[1024];
@@ -187,6 +188,8 @@ static void sc_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 
 	c->ready = true;
 	c->welcome = *welcome;
+	if (welcome->ids.n)
+		c->first_disk = welcome->ids.ids[0];
 	for (i = 0; i < welcome->ndisks && i < 8; i++)
 		c->disks[i] = welcome->disks[i];
 }

@@ -416,30 +416,157 @@ static void every_row(void)
 	}
 }
 
-/* No user has a disk say for ever that it has lost what it has not; root may. */
+/*
+ * Identities of disks, which clients carry: of a user's nothing counts but what is sealed.
+ */
+static uint32_t carry(struct sc *c, uint16_t opcode, const struct ddio_disk_id *id, uint64_t names,
+		      uint32_t flags)
+{
+	struct ddio_msg_disk_ids x = {
+		.flags = flags, .names = names, .n = 1, .ids = (struct ddio_disk_id *)id
+	};
+	uint8_t buf[256];
+	ssize_t len = ddio_put_disk_ids(buf, sizeof(buf), &x);
+
+	CU_ASSERT_FATAL(len > 0);
+	return sc_call(c, opcode, buf, (size_t)len, NULL, 0);
+}
+
+/* What the reply says of the disk. */
+static struct ddio_disk_id carried(const struct sc *c, uint64_t *names)
+{
+	struct ddio_disk_id id = { .disk = 0 };
+	struct ddio_msg_disk_ids x;
+
+	CU_ASSERT_EQUAL_FATAL(ddio_get_disk_ids(c->data, c->len, &x), 0);
+	CU_ASSERT_EQUAL(x.flags, DDIO_DISKS_SEALED);
+	CU_ASSERT_EQUAL_FATAL(x.n, 1);
+	id = x.ids[0];
+	*names = x.names;
+	ddio_msg_disk_ids_free(&x);
+	return id;
+}
+
+/* A user may come to a node before root does: what it says of its disks is sealed, and so is the name space's answer. */
+static void carried_on(void)
+{
+	struct users *u = users_new();
+	const struct ddio_key *key = &u->sw->iop->servers_key;
+	struct ddio_disk_id id = u->mallory->first_disk;
+	uint64_t names;
+
+	CU_ASSERT_TRUE(disk_genuine(key, &id));
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED), DDIO_ST_OK);
+	id = carried(u->mallory, &names);
+	CU_ASSERT_EQUAL(names, ns_life(u->sw->iop->ns));
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names, DDIO_DISKS_SEALED),
+			DDIO_ST_OK);
+	CU_ASSERT_EQUAL(iop_disk_id(u->sw->iop, id.disk)->names, names);
+	/* Once more, with what the node says after that. */
+	id = carried(u->mallory, &names);
+	CU_ASSERT_TRUE(disk_genuine(key, &id));
+	CU_ASSERT_EQUAL(id.names, ns_life(u->sw->iop->ns));
+	CU_ASSERT_TRUE(id.flags & DDIO_DISK_KNOWN);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED), DDIO_ST_OK);
+	/* That the disk is to be accepted as it is, is root's to say. */
+	id.flags |= DDIO_DISK_REPLACE;
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED),
+			DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_FS_DISKS, &id, 0, 0), DDIO_ST_OK);
+	users_free(u);
+}
+
+/* What a liar makes of an identity: number @i of them; returns false if there are no more. */
+static bool lie(struct ddio_disk_id *id, int i)
+{
+	const uint64_t later = UINT64_C(1) << DDIO_LIFE_RANDOM;
+
+	switch (i) {
+	case 0: /* the next life of the disk */
+		id->before = id->life;
+		id->life += later;
+		return true;
+	case 1:
+		id->uuid[DDIO_UUID_LEN - 1] ^= 1;
+		return true;
+	case 2:
+		id->lost++;
+		return true;
+	case 3:
+		id->names += later;
+		return true;
+	case 4:
+		id->flags ^= DDIO_DISK_FORGETS;
+		return true;
+	case 5:
+		id->disk++;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whatever Mallory says of a disk, it is the same one to the others. */
+static void forged(void)
+{
+	struct users *u = users_new();
+	const struct ddio_key *key = &u->sw->iop->servers_key;
+	const struct ddio_disk_id right = u->mallory->first_disk;
+	uint64_t names = ns_life(u->sw->iop->ns);
+	struct ddio_disk_id id, met = right;
+	int i;
+
+	disk_met_seal(key, &met, names);
+	for (i = 0; id = right, lie(&id, i); i++) {
+		CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED),
+				DDIO_ST_PERMISSION);
+		CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, 0), DDIO_ST_PERMISSION);
+		id = met;
+		lie(&id, i);
+		CU_ASSERT_NOT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names,
+					  DDIO_DISKS_SEALED),
+				    DDIO_ST_OK);
+		CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_FS_DISKS, &right, 0, 0), DDIO_ST_OK);
+	}
+	CU_ASSERT_EQUAL(i, 6);
+	/* The one's seal is not the other's, nor is that of another life of the name space. */
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &met, 0, DDIO_DISKS_SEALED),
+			DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &right, names, DDIO_DISKS_SEALED),
+			DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &met, names + 1, DDIO_DISKS_SEALED),
+			DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &met, names, DDIO_DISKS_SEALED),
+			DDIO_ST_OK);
+	users_free(u);
+}
+
+/* No user has a disk say for ever that it has lost what it has not; the name space may, by whomever it is carried, and root. */
 static void no_losses(void)
 {
 	struct users *u = users_new();
 	const struct ddio_disk_id *mine = iop_disk_id(u->sw->iop, 0);
+	uint64_t names = mine->names + 1, lost = mine->lost;
 	struct ddio_disk_id id = *mine;
-	struct ddio_msg_disk_ids x = { .names = mine->names + 1, .n = 1, .ids = &id };
 
-	id.lost = mine->lost + 1;
-	CU_ASSERT_EQUAL(mine->flags & DDIO_DISK_FORGETS, 0);
-	CU_ASSERT_EQUAL(SC_CALL(u->mallory, DISKS_KNOWN, disk_ids, &x), DDIO_ST_PERMISSION);
-	CU_ASSERT_EQUAL(mine->lost + 1, id.lost);
-	CU_ASSERT_EQUAL(SC_CALL(u->root, DISKS_KNOWN, disk_ids, &x), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(mine->lost, id.lost);
-	/* What it has lost already anybody tells it. */
-	x.names = mine->names;
+	id.lost = lost + 1;
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names, 0), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(mine->lost, lost);
+	CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_DISKS_KNOWN, &id, names, 0), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(mine->lost, lost + 1);
 	id = *mine;
-	CU_ASSERT_EQUAL(SC_CALL(u->mallory, DISKS_KNOWN, disk_ids, &x), DDIO_ST_OK);
+	id.lost = lost + 2;
+	disk_met_seal(&u->sw->iop->servers_key, &id, names);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names, DDIO_DISKS_SEALED),
+			DDIO_ST_OK);
+	CU_ASSERT_EQUAL(mine->lost, lost + 2);
 	users_free(u);
 }
 
 static const struct ut_case cases[] = {
 	{ "every opcode", every_opcode }, { "not for nodes", not_for_nodes },
 	{ "every row", every_row },	  { "anybody's", anybodys },
+	{ "carried on", carried_on },	  { "forged", forged },
 	{ "no losses", no_losses },	  { NULL, NULL },
 };
 
