@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/crc32c.h"
 #include "tests/unit/env/env_rig.h"
 
 #define SIZE (4ULL << 20)
@@ -297,6 +298,83 @@ static void test_bad_alignment(void)
 	ddio_env_free(rig.env, buf, 8192);
 	rig_end(&rig);
 	unlink(file_path);
+}
+
+/*
+ * Checksums of what is moved
+ */
+#define SUMS_ROOM (DISK_SUMS * DDIO_DISK_SUM_LEN)
+
+static void sums_are_true(const struct ddio_disk_sums *sums, const uint8_t *data, uint64_t len)
+{
+	uint64_t i, n;
+
+	CU_ASSERT_EQUAL(sums->n, (len + DDIO_DISK_SUM_LEN - 1) / DDIO_DISK_SUM_LEN);
+	for (i = 0; i < sums->n; i++, len -= n, data += n) {
+		n = len < DDIO_DISK_SUM_LEN ? len : DDIO_DISK_SUM_LEN;
+		CU_ASSERT_EQUAL(sums->sum[i], ddio_crc32c(0, data, n));
+	}
+}
+
+/* Writes and reads @len bytes; @made: the engine makes the sums. */
+static void sums_both_ways(struct env_rig *rig, uint64_t len, uint8_t *buf, bool made)
+{
+	struct ddio_disk_sums sums = { .n = 77 };
+	struct ddio_disk_req req = {
+		.op = DDIO_DISK_WRITE, .offset = 512, .len = len, .buf = buf, .sums = &sums
+	};
+	uint8_t *want = buf + SUMS_ROOM + 512;
+	uint64_t seed = len, i;
+	int way;
+
+	for (i = 0; i < len; i += 8)
+		*(uint64_t *)(want + i) = rnd(&seed);
+	memcpy(buf, want, len);
+	for (way = 0; way < 2; way++) {
+		sums.n = 77;
+		rig_submit(rig, &req);
+		rig_wait(rig, true);
+		CU_ASSERT_EQUAL(req.status, 0);
+		CU_ASSERT_EQUAL(memcmp(buf, want, len), 0);
+		if (made)
+			sums_are_true(&sums, want, len);
+		else
+			CU_ASSERT_EQUAL(sums.n, 0);
+		memset(buf, 0, len);
+		req.op = DDIO_DISK_READ;
+	}
+}
+
+/* What failed has none, and neither has what is more than there is room for. */
+static void test_sums(void)
+{
+	static const uint64_t lens[] = { 512, 8192, 8704, 65024, 65536, 66048, SUMS_ROOM };
+	struct ddio_disk_spec specs[] = {
+		{ .name = "m", .engine = "mem", .size = SIZE },
+		{ .name = "h", .engine = "hp97560", .size = SIZE, .options = "time_scale=0" },
+		{ .name = "a", .engine = "aio", .size = SIZE, .path = file_path, .create = true },
+	};
+	uint8_t *buf = aligned_alloc(4096, 2 * SUMS_ROOM + 4096);
+	struct ddio_disk_sums sums;
+	struct ddio_disk_req req = { .op = DDIO_DISK_READ, .len = 512, .buf = buf, .sums = &sums };
+	struct env_rig rig;
+	unsigned int i, k;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(buf);
+	for (i = 0; i < 3; i++) {
+		rig_begin(&rig);
+		rig_open(&rig, &specs[i]);
+		for (k = 0; k < sizeof(lens) / sizeof(lens[0]); k++)
+			sums_both_ways(&rig, lens[k], buf, i < 2);
+		sums_both_ways(&rig, SUMS_ROOM + 512, buf, false);
+		disk_inject(rig.disk, DDIO_DISK_READ, 1, -EIO);
+		rig_submit(&rig, &req);
+		rig_wait(&rig, true);
+		CU_ASSERT_EQUAL(req.status, -EIO);
+		CU_ASSERT_EQUAL(sums.n, 0);
+		rig_end(&rig);
+	}
+	free(buf);
 }
 
 static void test_injection(void)
@@ -592,6 +670,7 @@ static const struct ut_case cases[] = {
 	{ "aio where O_DIRECT is refused", test_aio_without_direct },
 	{ "bad requests end with EINVAL from the loop", test_bad_requests },
 	{ "a buffer that is not aligned", test_bad_alignment },
+	{ "checksums of what an engine moves with the processor", test_sums },
 	{ "fault injection", test_injection },
 	{ "a disk closed by its last request", test_close_in_done },
 	{ "bad engines, sizes and options", test_bad_specs },

@@ -110,6 +110,8 @@ void disk_complete(struct ddio_disk *disk, struct ddio_disk_req *req, int status
 	int injected = (int)(int64_t)req->priv[PRIV_INJECTED];
 
 	req->status = injected ? injected : status;
+	if (req->status && req->sums)
+		req->sums->n = 0;
 	req->done_ns = ddio_env_now(disk->env);
 	disk_count(disk, req->op, req->len, req->status);
 	disk_flight_end(disk, req->done_ns);

@@ -214,6 +214,8 @@ void ddio_disk_submit(struct ddio_disk *disk, struct ddio_disk_req *req)
 {
 	req->submit_ns = ddio_env_now(disk->env);
 	req->status = 0;
+	if (req->sums)
+		req->sums->n = 0;
 	ddio_list_init(&req->link);
 	if (!req_is_valid(disk, req)) {
 		disk->n_rejected++;

@@ -15,12 +15,26 @@ struct ddio_joint;
 enum ddio_disk_op { DDIO_DISK_READ, DDIO_DISK_WRITE, DDIO_DISK_FLUSH };
 
 /**
+ * struct ddio_disk_sums - checksums of a request's buffer, made by an engine that copies it with the processor, while that has
+ * it in its cache
+ * @n: how many there are; 0: none were made, or the request failed
+ * @sum: the CRC-32C of each DDIO_DISK_SUM_LEN bytes, the last of what is left of them
+ */
+#define DDIO_DISK_SUM_LEN 65536u
+#define DISK_SUMS 16u
+
+struct ddio_disk_sums {
+	uint32_t n, sum[DISK_SUMS];
+};
+
+/**
  * struct ddio_disk_req - one request; the caller owns the memory until @done
  * @op: what
  * @offset: byte on the disk, a multiple of the sector size
  * @len: bytes, a multiple of the sector size; 0 for a flush
  * @buf: aligned to info.align
  * @durable: a write that a flush will follow at once: the engine may put it on stable storage by itself, if that is faster
+ * @sums: NULL, or where checksums go
  * @done: called from the loop, exactly once, never inside ddio_disk_submit()
  * @arg: the caller's
  * @status: at @done: 0 or a negative errno
@@ -33,6 +47,7 @@ struct ddio_disk_req {
 	uint64_t len;
 	void *buf;
 	bool durable;
+	struct ddio_disk_sums *sums;
 	void (*done)(struct ddio_disk_req *req);
 	void *arg;
 	int status;

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/crc32c.h"
 #include "env/disk/priv.h"
 #include "env/name.h"
 
@@ -197,6 +198,49 @@ int disk_file_rw(int fd, bool write, void *data, uint64_t len, uint64_t offset)
 	return 0;
 }
 
+static void copy(const struct ddio_disk_req *req, uint8_t *medium, uint64_t at, uint64_t len)
+{
+	uint8_t *buf = (uint8_t *)req->buf + at;
+
+	if (req->op == DDIO_DISK_WRITE)
+		memcpy(medium + at, buf, len);
+	else
+		memcpy(buf, medium + at, len);
+}
+
+/* What is copied before it is summed: so much stays in the processor's nearest cache. */
+#define SUM_STEP 8192u
+
+/* Copies a chunk; returns the sum of what the buffer has. */
+static uint32_t copy_summed(const struct ddio_disk_req *req, uint8_t *medium, uint64_t at,
+			    uint64_t end)
+{
+	uint32_t sum = 0;
+	uint64_t n;
+
+	for (; at < end; at += n) {
+		n = end - at < SUM_STEP ? end - at : SUM_STEP;
+		copy(req, medium, at, n);
+		sum = ddio_crc32c(sum, (const uint8_t *)req->buf + at, n);
+	}
+	return sum;
+}
+
+/* Copies, and makes the checksums if they are wanted and there is room for them. */
+static void copy_all(const struct ddio_disk_req *req, uint8_t *medium)
+{
+	uint64_t at, n;
+
+	if (!req->sums || req->len > (uint64_t)DISK_SUMS * DDIO_DISK_SUM_LEN) {
+		copy(req, medium, 0, req->len);
+		return;
+	}
+	for (at = 0; at < req->len; at += n) {
+		n = req->len - at < DDIO_DISK_SUM_LEN ? req->len - at : DDIO_DISK_SUM_LEN;
+		req->sums->sum[req->sums->n++] = copy_summed(req, medium, at, at + n);
+	}
+}
+
 int backing_transfer(struct backing *store, const struct ddio_disk_req *req)
 {
 	if (store->medium)
@@ -206,9 +250,6 @@ int backing_transfer(struct backing *store, const struct ddio_disk_req *req)
 	if (store->fd >= 0)
 		return disk_file_rw(store->fd, req->op == DDIO_DISK_WRITE, req->buf, req->len,
 				    req->offset);
-	if (req->op == DDIO_DISK_WRITE)
-		memcpy(store->map + req->offset, req->buf, req->len);
-	else
-		memcpy(req->buf, store->map + req->offset, req->len);
+	copy_all(req, store->map + req->offset);
 	return 0;
 }

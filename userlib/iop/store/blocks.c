@@ -300,7 +300,15 @@ static bool block_due(const struct object *obj, uint64_t block)
 	return ranges_contain(&obj->unwritten, block, 1) || fresh_has(obj, block);
 }
 
-void object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
+_Static_assert(DDIO_DISK_SUM_LEN == SUMS_CHUNK, "what an engine sums is a chunk");
+
+static const uint32_t *made_sums(const struct object *obj, const struct ddio_disk_sums *made)
+{
+	return made && made->n == sums_chunks(obj->ref.block) ? made->sum : NULL;
+}
+
+static void write_end(struct object *obj, uint64_t block, bool written,
+		      const struct sums_data *data)
 {
 	const struct sums_block b = sums_block(obj, block);
 	bool due = block_due(obj, block);
@@ -316,9 +324,29 @@ void object_write_end(struct object *obj, uint64_t block, bool written, const vo
 		object_written(obj, block, 1);
 }
 
+void object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
+{
+	const struct sums_data known = { .bytes = data };
+
+	write_end(obj, block, written, data ? &known : NULL);
+}
+
+void object_write_made(struct object *obj, uint64_t block, const void *data,
+		       const struct ddio_disk_sums *made)
+{
+	const struct sums_data known = { .bytes = data, .made = made_sums(obj, made) };
+
+	write_end(obj, block, true, &known);
+}
+
+bool object_sums(const struct object *obj)
+{
+	return obj->store->sums.on;
+}
+
 bool object_takes_sum(const struct object *obj)
 {
-	return obj->store->sums.on && sums_chunks(obj->ref.block) == 1;
+	return object_sums(obj) && sums_chunks(obj->ref.block) == 1;
 }
 
 void object_write_told(struct object *obj, uint64_t block, uint32_t sum)
@@ -348,28 +376,36 @@ static void say_differs(const struct object *obj, uint64_t block, uint32_t chunk
 			     : "does not match its checksum");
 }
 
-int object_check(struct object *obj, uint64_t block, const void *data)
+int object_check_made(struct object *obj, uint64_t block, const void *data,
+		      const struct ddio_disk_sums *made)
 {
+	const struct sums_data known = { .bytes = data, .made = made_sums(obj, made) };
 	const struct sums_block b = sums_block(obj, block);
 	struct sums *sums = &obj->store->sums;
 	uint64_t adopted = sums->count.adopted;
 	uint32_t chunk = 0;
-	int ret = obj->removed ? 0 : sums_check(sums, &b, data, &chunk);
+	int ret = obj->removed ? 0 : sums_check(sums, &b, &known, &chunk);
 
 	if (ret == -EBADMSG || sums->count.adopted != adopted)
 		say_differs(obj, block, chunk, ret != -EBADMSG);
 	return ret;
 }
 
+int object_check(struct object *obj, uint64_t block, const void *data)
+{
+	return object_check_made(obj, block, data, NULL);
+}
+
 int object_scrub(struct object *obj, uint64_t block, const void *data, uint32_t *given,
 		 uint64_t *byte)
 {
+	const struct sums_data known = { .bytes = data };
 	const struct sums_block b = sums_block(obj, block);
 	struct store *store = obj->store;
 	uint32_t chunk = 0;
 	uint64_t run;
 	bool written;
-	int ret = obj->removed ? 0 : sums_check(&store->sums, &b, data, &chunk);
+	int ret = obj->removed ? 0 : sums_check(&store->sums, &b, &known, &chunk);
 
 	*given = 0;
 	if (ret == -EBADMSG) {

@@ -194,6 +194,11 @@ bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count, uint
 bool object_write_soon(struct object *obj, uint64_t block);
 /* @written: as by object_written(); @data: the block, or NULL if it went past us. */
 void object_write_end(struct object *obj, uint64_t block, bool written, const void *data);
+/* The same of one that was written by a request; *@made: the sums that the disk's engine made of it, if it did. */
+void object_write_made(struct object *obj, uint64_t block, const void *data,
+		       const struct ddio_disk_sums *made);
+/* Returns true if blocks have sums. */
+bool object_sums(const struct object *obj);
 /* Returns true if whoever writes the block may tell its sum: blocks have sums, and this has one. */
 bool object_takes_sum(const struct object *obj);
 /* The block was written, went past us, and has @sum. */
@@ -216,6 +221,9 @@ void object_compared(struct object *obj, uint64_t block, bool same);
 /* Compares a block that was read from its place with its checksum: 0; -EBADMSG: it differs, and that was logged; or
  * -ENOMEM. */
 int object_check(struct object *obj, uint64_t block, const void *data);
+/* The same; *@made: as of object_write_made(). */
+int object_check_made(struct object *obj, uint64_t block, const void *data,
+		      const struct ddio_disk_sums *made);
 /**
  * object_scrub - the same by one who looks through the disk: nothing is logged, and chunks without a sum get one
  * @given: receives how many did

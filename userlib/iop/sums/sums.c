@@ -108,7 +108,16 @@ static struct sums_group *write_ended(struct sums *sums, const struct sums_block
 	return group;
 }
 
-void sums_write_end(struct sums *sums, const struct sums_block *b, const void *data, bool due)
+/* Chunk @i of the block. */
+static uint32_t sum_of(const struct sums_at *at, const struct sums_data *data, uint32_t i)
+{
+	if (data->made)
+		return data->made[i];
+	return ddio_crc32c(0, (const uint8_t *)data->bytes + (size_t)i * at->len, at->len);
+}
+
+void sums_write_end(struct sums *sums, const struct sums_block *b, const struct sums_data *data,
+		    bool due)
 {
 	const struct sums_at at = sums_at(b);
 	struct sums_group *group = write_ended(sums, b, due);
@@ -118,7 +127,7 @@ void sums_write_end(struct sums *sums, const struct sums_block *b, const void *d
 		return;
 	for (i = 0; i < at.n; i++) {
 		if (data)
-			sum = ddio_crc32c(0, (const uint8_t *)data + (size_t)i * at.len, at.len);
+			sum = sum_of(&at, data, i);
 		sum_set(group, at.first + i, data ? &sum : NULL);
 	}
 	sums_group_busy(sums, group, due);
@@ -159,7 +168,8 @@ static int check_chunk(struct sums *sums, struct sums_group *group, uint32_t i, 
 	return 0;
 }
 
-int sums_check(struct sums *sums, const struct sums_block *b, const void *data, uint32_t *chunk)
+int sums_check(struct sums *sums, const struct sums_block *b, const struct sums_data *data,
+	       uint32_t *chunk)
 {
 	const struct sums_at at = sums_at(b);
 	struct sums_group *group;
@@ -170,9 +180,7 @@ int sums_check(struct sums *sums, const struct sums_block *b, const void *data, 
 		return ret;
 	for (i = 0; i < at.n && !ret; i++) {
 		*chunk = i;
-		ret = check_chunk(sums, group, at.first + i,
-				  ddio_crc32c(0, (const uint8_t *)data + (size_t)i * at.len,
-					      at.len));
+		ret = check_chunk(sums, group, at.first + i, sum_of(&at, data, i));
 	}
 	return ret;
 }

@@ -32,6 +32,16 @@ struct sums_block {
 };
 
 /**
+ * struct sums_data - what is in a block
+ * @bytes: all of it
+ * @made: NULL, or the sums of its chunks, by somebody who moved them
+ */
+struct sums_data {
+	const void *bytes;
+	const uint32_t *made;
+};
+
+/**
  * struct sums_count - what has been seen
  * @checked: chunks that were compared; @bad: that differed; @adopted: that differed, but were in doubt
  */
@@ -83,8 +93,9 @@ void sums_fini(struct sums *sums);
  * must follow.
  */
 int sums_write_begin(struct sums *sums, const struct sums_block *b, bool fresh);
-/* The block's bytes are @data, or NULL: not known.  @due: the next commit must record it. */
-void sums_write_end(struct sums *sums, const struct sums_block *b, const void *data, bool due);
+/* The block has @data, or NULL: not known.  @due: the next commit must record it. */
+void sums_write_end(struct sums *sums, const struct sums_block *b, const struct sums_data *data,
+		    bool due);
 /* Nothing was written where the block is: it has the sum that it had. */
 void sums_write_none(struct sums *sums, const struct sums_block *b);
 /* Marks the group of the block as in doubt if it has to be, and is not: true if a commit is needed before it is. */
@@ -92,7 +103,8 @@ bool sums_open_ahead(struct sums *sums, const struct sums_block *b);
 /* The same of a block of one chunk whose bytes went past us, and have @sum. */
 void sums_write_told(struct sums *sums, const struct sums_block *b, uint32_t sum, bool due);
 /* Compares the block, as the disk has it: 0, -EBADMSG, or -ENOMEM.  @chunk: of a bad one: its number in the block. */
-int sums_check(struct sums *sums, const struct sums_block *b, const void *data, uint32_t *chunk);
+int sums_check(struct sums *sums, const struct sums_block *b, const struct sums_data *data,
+	       uint32_t *chunk);
 /*
  * elsewhere.c: what the CRC-32C of the whole block has to be: 1 with *@sum; 0: nothing of it has a sum; -EAGAIN: only
  * sums_check() can say, for a part of it has none or is in doubt; or -ENOMEM.

@@ -129,8 +129,9 @@ void coll_fail_proof(struct coll_disk *cd, const struct coll_block *at)
 bool slot_checked(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
-	int err = object_check(coll_old(cd), slot->at.block, slot->buf);
+	int err = object_check_made(coll_old(cd), slot->at.block, slot->buf, &slot->sums);
 
+	slot->sums.n = 0;
 	if (!err)
 		return true;
 	slot_drop(slot, false);
@@ -174,6 +175,7 @@ void slot_lock(struct coll_slot *slot)
 	slot->lock.dirty = NULL;
 	slot->lock.newer = false;
 	slot->lock.status = 0;
+	slot->sums.n = 0;
 	/* Without an object nobody else can be using the block. */
 	if (!cd->obj || cache_lock(cd->disk->cache, &slot->lock))
 		slot_locked(slot);
@@ -220,6 +222,7 @@ void slot_submit(struct coll_slot *slot, enum ddio_disk_op op, uint64_t offset)
 	slot->req.offset = offset;
 	slot->req.len = coll->block_size;
 	slot->req.buf = slot->buf;
+	slot->req.sums = cd->obj && object_sums(cd->obj) ? &slot->sums : NULL;
 	coll->io++;
 	coll_disk_account(cd);
 	SLOT_TRACE_DISK(cd, DDIO_TRACE_DISK, slot - cd->slot, op, offset);

@@ -169,8 +169,10 @@ static void write_moved(struct coll_slot *slot)
 	struct coll_disk *cd = slot->disk;
 	bool writing = slot->req.op == DDIO_DISK_WRITE;
 
-	if (writing)
-		object_write_end(cd->obj, slot->at.block, !slot->req.status, slot->buf);
+	if (writing && slot->req.status)
+		object_write_end(cd->obj, slot->at.block, false, NULL);
+	else if (writing)
+		object_write_made(cd->obj, slot->at.block, slot->buf, &slot->sums);
 	if (slot->req.status) {
 		/* If the cache holds the block dirty, those bytes are still better than the disk's. */
 		slot_drop(slot, writing && !slot->lock.newer);
