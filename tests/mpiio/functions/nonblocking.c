@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Requests of files: each call, each way to complete one, and in company of messages. */
 #include "tests/mpiio/functions/functions.h"
+#include <dlfcn.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -269,6 +270,95 @@ static void get_status(void)
 	tst_close(&fh);
 }
 
+/* Of MPI 4.1: an MPI that is older has them from what stands before it. */
+struct asking {
+	int (*all)(int n, const MPI_Request *r, int *flag, MPI_Status *st);
+	int (*any)(int n, const MPI_Request *r, int *index, int *flag, MPI_Status *st);
+	int (*some)(int n, const MPI_Request *r, int *done, int *indices, MPI_Status *st);
+};
+
+static void find_into(void *slot, const char *name)
+{
+	void *fn = dlsym(RTLD_DEFAULT, name);
+
+	memcpy(slot, &fn, sizeof(fn));
+}
+
+static bool asking_find(struct asking *ask)
+{
+	find_into(&ask->all, "MPI_Request_get_status_all");
+	find_into(&ask->any, "MPI_Request_get_status_any");
+	find_into(&ask->some, "MPI_Request_get_status_some");
+	return ask->all && ask->any && ask->some;
+}
+
+/* Of nothing: it is over, and nobody in particular is. */
+static void ask_for_none(const struct asking *ask)
+{
+	const MPI_Request none[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+	int flag = 0, index = -1, indices[2];
+
+	OK(ask->all(2, none, &flag, MPI_STATUSES_IGNORE));
+	CHECK(flag, "no request is not over");
+	OK(ask->any(2, none, &index, &flag, MPI_STATUS_IGNORE));
+	CHECK(flag && index == MPI_UNDEFINED, "of none, number %d is over", index);
+	OK(ask->some(2, none, &index, indices, MPI_STATUSES_IGNORE));
+	CHECK(index == MPI_UNDEFINED, "of none, %d are over", index);
+}
+
+/* A message that nobody has sent, a file's request, and none. */
+static void ask_for_one(const struct asking *ask, const MPI_Request *r)
+{
+	int flag = 0, index = -1, done = -1, indices[3] = { -1, -1, -1 };
+	MPI_Status st[3];
+
+	while (!flag)
+		if (!OK(ask->any(3, r, &index, &flag, st)))
+			return;
+	CHECK(index == 1, "number %d is over", index);
+	tst_count(st, MPI_BYTE, PART, "MPI_Request_get_status_any");
+	OK(ask->some(3, r, &done, indices, st));
+	CHECK(done == 1 && indices[0] == 1, "%d are over, first %d", done, indices[0]);
+	tst_count(st, MPI_BYTE, PART, "MPI_Request_get_status_some");
+	OK(ask->all(3, r, &flag, st));
+	CHECK(!flag, "a message is here that nobody has sent");
+	CHECK(r[1] != MPI_REQUEST_NULL, "the request was freed");
+}
+
+static void get_statuses(void)
+{
+	MPI_File fh = filled(".istats", 48);
+	int to = (tst.rank + 1) % tst.size, from = (tst.rank + tst.size - 1) % tst.size;
+	int late = 700 + tst.rank, in = -1, flag = 0;
+	unsigned char buf[PART];
+	struct asking ask;
+	MPI_Request r[3] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+	MPI_Status st[3];
+
+	if (fh == MPI_FILE_NULL)
+		return;
+	if (!tst.strict || !asking_find(&ask)) {
+		CHECK(!tst.strict, "MPI_Request_get_status_all() or one of its kin is not there");
+		tst_skip("only with --ddio");
+		tst_close(&fh);
+		return;
+	}
+	MPI_Irecv(&in, 1, MPI_INT, from, 3, MPI_COMM_WORLD, &r[0]);
+	OK(MPI_File_iread_at(fh, base(), buf, PART, MPI_BYTE, &r[1]));
+	ask_for_one(&ask, r);
+	tst_same(buf, PART, 48, base(), "after MPI_Request_get_status_any");
+	tst_barrier();
+	MPI_Send(&late, 1, MPI_INT, to, 3, MPI_COMM_WORLD);
+	OK(MPI_File_iread_at(fh, base(), buf, PART, MPI_BYTE, &r[2]));
+	while (!flag && OK(ask.all(3, r, &flag, st)))
+		;
+	CHECK(in == 700 + from, "the late message says %d", in);
+	tst_count(&st[2], MPI_BYTE, PART, "MPI_Request_get_status_all");
+	OK(MPI_Waitall(3, r, MPI_STATUSES_IGNORE));
+	ask_for_none(&ask);
+	tst_close(&fh);
+}
+
 /* Messages and files in one array. */
 static void in_company(void)
 {
@@ -507,6 +597,7 @@ void nonblocking_cases(void)
 		{ "nonblocking/test", tests },
 		{ "nonblocking/asks", asks },
 		{ "nonblocking/get_status", get_status },
+		{ "nonblocking/get_statuses", get_statuses },
 		{ "nonblocking/in_company", in_company },
 		{ "nonblocking/crowd", crowd },
 		{ "nonblocking/types", types },

@@ -88,6 +88,19 @@
 	  (n, requests, done, indices, statuses))                                                  \
 	R(Request_free, (MPI_Request * request), (request))                                        \
 	R(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),                \
-	  (request, flag, status))
+	  (request, flag, status))                                                                 \
+	ASKING_CALLS(R)
+
+/* Since MPI 4.1; asking.c has them for the MPIs before. */
+#define ASKING_CALLS(R)                                                                        \
+	R(Request_get_status_all,                                                              \
+	  (int n, const MPI_Request *requests, int *flag, MPI_Status *statuses),               \
+	  (n, requests, flag, statuses))                                                       \
+	R(Request_get_status_any,                                                              \
+	  (int n, const MPI_Request *requests, int *index, int *flag, MPI_Status *status),     \
+	  (n, requests, index, flag, status))                                                  \
+	R(Request_get_status_some,                                                             \
+	  (int n, const MPI_Request *requests, int *done, int *indices, MPI_Status *statuses), \
+	  (n, requests, done, indices, statuses))
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "mpiio/abi/abi.h"
+#include "mpiio/abi/request.h"
 
 struct mpi_real real;
 
@@ -27,6 +28,9 @@ static void find_into(void *slot, const char *name)
 
 #define FIND_FILE(n, params, args) find_into(&real.File_##n, "File_" #n);
 #define FIND_REQUEST(n, params, args) find_into(&real.n, #n);
+#define FIND_ASKING(n, params, args) \
+	if (!real.n)                 \
+		real.n = ask_##n;
 
 void real_init(void)
 {
@@ -38,5 +42,6 @@ void real_init(void)
 	find_into(&real.Register_datarep, "Register_datarep");
 	FILE_CALLS(FIND_FILE)
 	REQUEST_CALLS(FIND_REQUEST)
+	ASKING_CALLS(FIND_ASKING)
 	talk_init(real.Test);
 }

@@ -25,7 +25,7 @@ static void outcome_note(struct outcome *o, int i, int code)
 }
 
 /* Completes those of ddio that are over; how many of ddio's are not. */
-static int complete_some(struct outcome *o, MPI_Request *requests, MPI_Request *left)
+static int complete_some(struct outcome *o, const MPI_Request *requests, MPI_Request *left)
 {
 	int i, pending = 0;
 
@@ -44,7 +44,7 @@ static int complete_some(struct outcome *o, MPI_Request *requests, MPI_Request *
 	return pending;
 }
 
-static void complete_all(struct outcome *o, MPI_Request *requests)
+static void complete_all(struct outcome *o, const MPI_Request *requests)
 {
 	int i;
 
@@ -95,7 +95,7 @@ static int complete_one(struct mpiio_op *op)
 	return MPI_SUCCESS;
 }
 
-static void complete_those_over(struct outcome *o, MPI_Request *requests)
+static void complete_those_over(struct outcome *o, const MPI_Request *requests)
 {
 	MPI_Request left;
 
@@ -128,22 +128,36 @@ int serve_Waitall(int n, MPI_Request *requests, MPI_Status *statuses)
 	return outcome_several(&o, real.Waitall(n, requests, statuses), n, NULL, statuses);
 }
 
-int serve_Testall(int n, MPI_Request *requests, int *flag, MPI_Status *statuses)
+/* One of many must not end alone: its error would have been told with no flag set.  NULL: all of ddio's are over. */
+static const MPI_Request *first_not_over(int n, const MPI_Request *requests)
 {
-	struct outcome o = { .n = n };
-	MPI_Request left;
-	int ret, i;
+	int i;
 
-	/* One of many must not end alone here: its error would have been told with no flag set. */
 	for (i = 0; i < n; i++) {
 		struct mpiio_op *op = request_find(requests[i]);
 
-		if (op && !request_over(op)) {
-			*flag = 0;
-			request_asked();
-			return real.Request_get_status(requests[i], flag, MPI_STATUS_IGNORE);
-		}
+		if (op && !request_over(op))
+			return &requests[i];
 	}
+	return NULL;
+}
+
+static int not_yet(MPI_Request request, int *flag)
+{
+	*flag = 0;
+	request_asked();
+	return real.Request_get_status(request, flag, MPI_STATUS_IGNORE);
+}
+
+int serve_Testall(int n, MPI_Request *requests, int *flag, MPI_Status *statuses)
+{
+	const MPI_Request *not_over = first_not_over(n, requests);
+	struct outcome o = { .n = n };
+	MPI_Request left;
+	int ret;
+
+	if (not_over)
+		return not_yet(*not_over, flag);
 	complete_some(&o, requests, &left);
 	ret = real.Testall(n, requests, flag, statuses);
 	return outcome_several(&o, ret, *flag ? n : 0, NULL, statuses);
@@ -232,4 +246,41 @@ int serve_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	int ret = real.Request_get_status(request, flag, status);
 
 	return code ? code : ret;
+}
+
+int serve_Request_get_status_all(int n, const MPI_Request *requests, int *flag,
+				 MPI_Status *statuses)
+{
+	const MPI_Request *not_over = first_not_over(n, requests);
+	struct outcome o = { .n = n };
+	MPI_Request left;
+	int ret;
+
+	if (not_over)
+		return not_yet(*not_over, flag);
+	complete_some(&o, requests, &left);
+	ret = real.Request_get_status_all(n, requests, flag, statuses);
+	return outcome_several(&o, ret, *flag ? n : 0, NULL, statuses);
+}
+
+int serve_Request_get_status_any(int n, const MPI_Request *requests, int *index, int *flag,
+				 MPI_Status *status)
+{
+	struct outcome o = { .n = n };
+	int ret;
+
+	complete_those_over(&o, requests);
+	ret = real.Request_get_status_any(n, requests, index, flag, status);
+	return outcome_one(&o, *flag ? *index : -1, ret);
+}
+
+int serve_Request_get_status_some(int n, const MPI_Request *requests, int *done, int *indices,
+				  MPI_Status *statuses)
+{
+	struct outcome o = { .n = n };
+	int ret;
+
+	complete_those_over(&o, requests);
+	ret = real.Request_get_status_some(n, requests, done, indices, statuses);
+	return outcome_several(&o, ret, *done == MPI_UNDEFINED ? 0 : *done, indices, statuses);
 }
