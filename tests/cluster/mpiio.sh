@@ -50,7 +50,8 @@ for mpi in mpich openmpi; do
 		echo "skipped: $mpi is not installed"
 		continue
 	fi
-	for program in functions random_views patterns starved hdf5 pnetcdf netcdf fortran_f08 fortran_mpi fortran_h cxx mpi4py_io h5py_io; do
+	check "$mpi: the library has all names of it" tests/mpiio/exports.sh "$library" $mpi
+	for program in functions random_views patterns starved hdf5 pnetcdf netcdf fortran_f08 fortran_large fortran_mpi fortran_h cxx mpi4py_io h5py_io; do
 		# The diagonal multi-partitioning and the tiles want a square of ranks.
 		ranks=2
 		[ $program != patterns ] || ranks=4

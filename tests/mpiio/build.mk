@@ -6,7 +6,7 @@
 MPIIO_O := $(O)/tests/mpiio
 MPIIO_HEADERS := $(wildcard tests/mpiio/*.h tests/mpiio/*/*.h)
 MPIIO_FUNCTIONS := $(wildcard tests/mpiio/functions/*.c)
-MPIIO_FORTRAN := fortran_f08 fortran_mpi fortran_h columns
+MPIIO_FORTRAN := fortran_f08 fortran_large fortran_mpi fortran_h columns
 # Debian has HDF5 for both, PnetCDF and NetCDF for Open MPI.
 MPIIO_PC_mpich := hdf5=hdf5-mpich speed_hdf5=hdf5-mpich
 MPIIO_PC_openmpi := hdf5=hdf5-openmpi speed_hdf5=hdf5-openmpi pnetcdf=pnetcdf netcdf=netcdf-mpi
@@ -24,6 +24,10 @@ MPIIO_CFLAGS = $(CSTD) $(WARN) -Wno-stringop-overflow -O1 -g -I.
 MPIIO_LINK_killed_open := -rdynamic
 # mpi_f08 of MPICH brings arguments that it does not use.
 MPIIO_FFLAGS := -Wall -Wno-tabs -Werror -O1 -g
+# $(call mpiio_large,MPI): says so if the module mpi_f08 has functions of a file with a count of MPI_COUNT_KIND
+mpiio_large = $(shell printf '%s\n' 'use mpi_f08' \
+	'call MPI_File_write_at(MPI_FILE_NULL, 0_MPI_OFFSET_KIND, [0], 0_MPI_COUNT_KIND, MPI_INTEGER, MPI_STATUS_IGNORE)' \
+	end | mpif90.$(1) -ffree-form -ffree-line-length-none -fsyntax-only -x f95 - 2>/dev/null && echo -DLARGE_COUNTS)
 
 .PHONY: mpiio-tests
 mpiio-tests:
@@ -83,6 +87,12 @@ $(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_mpi: $(MPIIO_O)/$(1)/%: test
 	$$(call say,MPIF90,$$@)
 	$$(Q)mkdir -p $$(@D)/$$*.mod
 	$$(Q)mpif90.$(1) $$(MPIIO_FFLAGS) -J $$(@D)/$$*.mod -o $$@ $$<
+
+$(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_large: tests/mpiio/fortran/checks.f90 tests/mpiio/fortran/negated.f90
+$(MPIIO_O)/$(1)/fortran_large: tests/mpiio/fortran/fortran_large.F90
+	$$(call say,MPIF90,$$@)
+	$$(Q)mkdir -p $$(@D)/fortran_large.mod
+	$$(Q)mpif90.$(1) $$(MPIIO_FFLAGS) $$(call mpiio_large,$(1)) -J $$(@D)/fortran_large.mod -o $$@ $$<
 
 $(MPIIO_O)/$(1)/cxx: tests/mpiio/cxx/cxx.cc
 	$$(call say,MPICXX,$$@)

@@ -28,7 +28,7 @@ cp /etc/resolv.conf "$root/etc/" 2>/dev/null
 apt-config dump | grep '^Acquire::' >"$root/etc/apt/apt.conf.d/90machine"
 mkdir "$root/ddio"
 git archive HEAD | tar -x -C "$root/ddio"
-packages='mpich libmpich-dev openmpi-bin libopenmpi-dev git iproute2'
+packages='mpich libmpich-dev openmpi-bin libopenmpi-dev gfortran git iproute2'
 inside sh -c "apt-get update -qq && cd /ddio && apt-get install -y -qq --no-install-recommends make $packages &&
 	tools/install-deps.sh build" >"$dir/log" 2>&1 || die "packages: $(tail -n 3 "$dir/log")"
 inside dpkg-query -W -f '${Package} ${Version}\n' libmpich-dev libopenmpi-dev
@@ -38,10 +38,13 @@ cat >"$root/run.sh" <<-'RUN'
 	ip link set lo up
 	cd /ddio || exit 2
 	build/ddio start --dir /cluster --iops 2 --disks 2 --engine mem --disk-size 1G >/dev/null || exit 2
-	export DDIO_CONF=/cluster/ddio.conf
+	export DDIO_CONF=/cluster/ddio.conf PRELOAD=/ddio/build/libddio_mpiio.so
 	rc=0
 	for mpi in mpich openmpi; do
-		PRELOAD=/ddio/build/libddio_mpiio.so OPTIONS=--ddio tests/mpiio/run.sh $mpi ddio: functions random_views patterns cxx || rc=1
+		tests/mpiio/exports.sh $PRELOAD $mpi || rc=1
+		OPTIONS=--ddio tests/mpiio/run.sh $mpi ddio: functions random_views patterns cxx fortran_f08 fortran_large fortran_mpi fortran_h || rc=1
+		# Files that are not ddio's.
+		tests/mpiio/run.sh $mpi /plain fortran_large || rc=1
 	done
 	build/ddio stop --dir /cluster >/dev/null
 	exit $rc

@@ -17,7 +17,7 @@ case $where in
 [!/]*:*) ;;
 *) mkdir -p "$where" && where=$where/ || exit 2 ;;
 esac
-all='functions random_views patterns starved hdf5 pnetcdf netcdf fortran_f08 fortran_mpi fortran_h cxx mpi4py_io h5py_io'
+all='functions random_views patterns starved hdf5 pnetcdf netcdf fortran_f08 fortran_large fortran_mpi fortran_h cxx mpi4py_io h5py_io'
 [ $# -gt 0 ] || set -- $all
 N=${N:-2} passed=0 failed=0 skipped=0
 

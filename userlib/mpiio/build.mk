@@ -12,7 +12,7 @@ MPIIO_TARGETS := $(O)/libddio_mpiio.so $(MPIIO_MPIS:%=$(O)/ddio-mpiio/%.so)
 .PHONY: mpiio
 mpiio: $(MPIIO_TARGETS)
 
-$(O)/libddio_mpiio.so: $(O)/userlib/mpiio/stub/stub.o $(O)/userlib/mpiio/stub/siblings.o
+$(O)/libddio_mpiio.so: $(patsubst %.c,$(O)/%.o,$(wildcard userlib/mpiio/stub/*.c))
 	$(call say,LD,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,libddio_mpiio.so -o $@ $^ -ldl
 

@@ -1,65 +1,11 @@
 ! SPDX-License-Identifier: GPL-2.0-only
 ! fortran_f08 [--ddio] FILE: MPI-IO by the module mpi_f08.
-module checks
-	use mpi_f08
-	implicit none
-	integer :: rank, ranks, passed = 0, failed = 0
-	logical :: fine = .true.
-contains
-	subroutine need(cond, what)
-		logical, intent(in) :: cond
-		character(*), intent(in) :: what
-
-		if (cond .or. .not. fine) return
-		fine = .false.
-		write (*, '(a,i0,2a)') '# rank ', rank, ': ', what
-	end subroutine
-
-	subroutine done(name)
-		character(*), intent(in) :: name
-		logical :: all_fine
-
-		call MPI_Allreduce(fine, all_fine, 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD)
-		if (all_fine) then
-			passed = passed + 1
-			if (rank == 0) write (*, '(2a)') 'ok - ', name
-		else
-			failed = failed + 1
-			if (rank == 0) write (*, '(3a)') 'not ok - ', name, ': see above'
-		end if
-		fine = .true.
-	end subroutine
-
-	subroutine finish()
-		if (rank == 0) write (*, '(i0,a,i0,a)') passed, ' passed, ', failed, ' failed, 0 skipped'
-		call MPI_Finalize()
-		if (failed > 0) stop 1
-	end subroutine
-
-	! The last argument is the file's name.
-	subroutine begin(name)
-		character(*), intent(out) :: name
-
-		call MPI_Init()
-		call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-		call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-		call get_command_argument(command_argument_count(), name)
-	end subroutine
-
-	subroutine create(name, fh)
-		character(*), intent(in) :: name
-		type(MPI_File), intent(out) :: fh
-		integer :: err
-
-		if (rank == 0) call MPI_File_delete(name, MPI_INFO_NULL, err)
-		call MPI_Barrier(MPI_COMM_WORLD)
-		call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE + MPI_MODE_RDWR, MPI_INFO_NULL, fh, err)
-		call need(err == MPI_SUCCESS, 'MPI_File_open')
-	end subroutine
-end module
+include 'checks.f90'
+include 'negated.f90'
 
 program fortran_f08
 	use checks
+	use negated
 	implicit none
 	character(1024) :: name
 
@@ -75,6 +21,7 @@ program fortran_f08
 	call shared_pointer(trim(name) // '.f9')
 	call ordered_splits(trim(name) // '.f10')
 	call properties(trim(name) // '.f11')
+	call datarep(trim(name) // '.f12')
 	call finish()
 contains
 	subroutine explicit(file)
@@ -398,5 +345,36 @@ contains
 		call MPI_Info_free(info)
 		call MPI_File_close(fh)
 		call done('fortran_f08/properties')
+	end subroutine
+
+	! A representation of this program's; the MPIs' own I/O has none.
+	subroutine datarep(file)
+		character(*), intent(in) :: file
+		type(MPI_File) :: fh
+		integer(MPI_OFFSET_KIND), parameter :: zero = 0
+		integer(MPI_OFFSET_KIND) :: at
+		integer(MPI_ADDRESS_KIND) :: state = 4711
+		integer :: v(20), w(20), i, err
+
+		if (.not. strict()) then
+			call skip('fortran_f08/datarep', 'only with --ddio')
+			return
+		end if
+		call MPI_Register_datarep('f08_negated', negate_in, negate_out, four_bytes, state, err)
+		call need(err == MPI_SUCCESS, 'MPI_Register_datarep')
+		call create(file, fh)
+		call MPI_File_set_view(fh, zero, MPI_INTEGER, MPI_INTEGER, 'f08_negated', MPI_INFO_NULL, err)
+		call need(err == MPI_SUCCESS, 'a view of it')
+		v = [(1000 * rank + i, i = 1, 20)]
+		w = 0
+		at = 20_MPI_OFFSET_KIND * rank
+		call MPI_File_write_at_all(fh, at, v, 20, MPI_INTEGER, MPI_STATUS_IGNORE)
+		call MPI_File_read_at_all(fh, at, w, 20, MPI_INTEGER, MPI_STATUS_IGNORE)
+		call need(all(w == v), 'what is read of it')
+		call MPI_File_set_view(fh, zero, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL, err)
+		call MPI_File_read_at_all(fh, at, w, 20, MPI_INTEGER, MPI_STATUS_IGNORE)
+		call need(all(w == -v), 'what is in the file')
+		call MPI_File_close(fh)
+		call done('fortran_f08/datarep')
 	end subroutine
 end program

@@ -196,7 +196,7 @@ int serve_register(const char *name, MPI_Datarep_conversion_function *read,
 		   MPI_Datarep_conversion_function *write, MPI_Datarep_extent_function *extent,
 		   void *state, const void *caller);
 int serve_register_c(const char *name, rep_convert_c *read, rep_convert_c *write,
-		     MPI_Datarep_extent_function *extent, void *state);
+		     MPI_Datarep_extent_function *extent, void *state, const void *caller);
 
 #define SERVE_REQUEST(n, params, args) int serve_##n params;
 REQUEST_CALLS(SERVE_REQUEST)

@@ -49,13 +49,19 @@ static void fortran_function(void *slot, const void *fn)
 		memcpy(slot, &fn, sizeof(fn));
 }
 
+/* @large: they count by MPI_COUNT_KIND. */
 static int register_fortran(const char *name, const void *read, const void *write,
-			    const void *extent, void *state)
+			    const void *extent, void *state, bool large)
 {
 	struct rep_functions fn = { .state = state };
 
-	fortran_function(&fn.read_f, read);
-	fortran_function(&fn.write_f, write);
+	if (large) {
+		fortran_function(&fn.read_fc, read);
+		fortran_function(&fn.write_fc, write);
+	} else {
+		fortran_function(&fn.read_f, read);
+		fortran_function(&fn.write_f, write);
+	}
 	fortran_function(&fn.extent_f, extent);
 	return register_code(rep_register(name, &fn));
 }
@@ -69,7 +75,7 @@ int serve_register(const char *name, MPI_Datarep_conversion_function *read,
 
 	if (is_fortran(caller))
 		return register_fortran(name, (const void *)read, (const void *)write,
-					(const void *)extent, state);
+					(const void *)extent, state, false);
 	ret = rep_register(name, &fn);
 	if (!ret && !read && !write)
 		real.Register_datarep(name, read, write, extent, state);
@@ -77,11 +83,14 @@ int serve_register(const char *name, MPI_Datarep_conversion_function *read,
 }
 
 int serve_register_c(const char *name, rep_convert_c *read, rep_convert_c *write,
-		     MPI_Datarep_extent_function *extent, void *state)
+		     MPI_Datarep_extent_function *extent, void *state, const void *caller)
 {
 	struct rep_functions fn = {
 		.read_c = read, .write_c = write, .extent = extent, .state = state
 	};
 
+	if (is_fortran(caller))
+		return register_fortran(name, (const void *)read, (const void *)write,
+					(const void *)extent, state, true);
 	return register_code(rep_register(name, &fn));
 }

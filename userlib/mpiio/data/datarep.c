@@ -64,6 +64,7 @@ struct conversion {
 	MPI_Datarep_conversion_function *fn;
 	rep_convert_c *fn_c;
 	rep_convert_f *fn_f;
+	rep_convert_fc *fn_fc;
 	void *buf, *state;
 	MPI_Datatype type;
 };
@@ -94,6 +95,18 @@ static int convert_all(const struct conversion *c, MPI_Count count, MPI_Count it
 	return 0;
 }
 
+/* Those that count as many as there are. */
+static int convert_large(const struct conversion *c, MPI_Count items, void *file)
+{
+	MPI_Fint type = MPI_Type_c2f(c->type), err = MPI_SUCCESS;
+	MPI_Offset position = 0;
+
+	if (c->fn_c)
+		return c->fn_c(c->buf, c->type, items, file, position, c->state);
+	c->fn_fc(c->buf, &type, &items, file, &position, c->state, &err);
+	return err;
+}
+
 static int convert(const struct conversion *c, MPI_Count count, void *file, MPI_Count bytes)
 {
 	static const struct mpiio_rep rep_items = { .bytes = item_bytes };
@@ -103,8 +116,8 @@ static int convert(const struct conversion *c, MPI_Count count, void *file, MPI_
 		return (int)items;
 	if (__builtin_mul_overflow(items, count, &all))
 		return -EOVERFLOW;
-	if (c->fn_c)
-		return c->fn_c(c->buf, c->type, all, file, 0, c->state) ? -EILSEQ : 0;
+	if (c->fn_c || c->fn_fc)
+		return convert_large(c, all, file) ? -EILSEQ : 0;
 	return convert_all(c, count, items, file, bytes / count);
 }
 
@@ -115,6 +128,7 @@ static int user_pack(const struct mpiio_rep *rep, const void *buf, MPI_Count cou
 	const struct conversion c = { .fn = fn->write,
 				      .fn_c = fn->write_c,
 				      .fn_f = fn->write_f,
+				      .fn_fc = fn->write_fc,
 				      .buf = (void *)buf,
 				      .state = fn->state,
 				      .type = type };
@@ -129,6 +143,7 @@ static int user_unpack(const struct mpiio_rep *rep, void *file, MPI_Count bytes,
 	const struct conversion c = { .fn = fn->read,
 				      .fn_c = fn->read_c,
 				      .fn_f = fn->read_f,
+				      .fn_fc = fn->read_fc,
 				      .buf = buf,
 				      .state = fn->state,
 				      .type = type };
@@ -188,8 +203,8 @@ int rep_register(const char *name, const struct rep_functions *fn)
 		return -ENOMEM;
 	strcpy(u->rep.name, name);
 	u->rep.bytes = user_bytes;
-	u->rep.pack = fn->write || fn->write_c || fn->write_f ? user_pack : NULL;
-	u->rep.unpack = fn->read || fn->read_c || fn->read_f ? user_unpack : NULL;
+	u->rep.pack = fn->write || fn->write_c || fn->write_f || fn->write_fc ? user_pack : NULL;
+	u->rep.unpack = fn->read || fn->read_c || fn->read_f || fn->read_fc ? user_unpack : NULL;
 	u->fn = *fn;
 	ret = user_add(u);
 	if (ret)

@@ -34,12 +34,15 @@ typedef int rep_convert_c(void *buf, MPI_Datatype type, MPI_Count count, void *f
 /* In Fortran all arguments are references, and there is one more, for the result. */
 typedef void rep_convert_f(void *buf, MPI_Fint *type, MPI_Fint *count, void *file,
 			   MPI_Offset *position, void *state, MPI_Fint *err);
+typedef void rep_convert_fc(void *buf, MPI_Fint *type, MPI_Count *count, void *file,
+			    MPI_Offset *position, void *state, MPI_Fint *err);
 typedef void rep_extent_f(MPI_Fint *type, MPI_Aint *extent, void *state, MPI_Fint *err);
-/* Functions of the three kinds; @extent or @extent_f is always there. */
+/* Functions of the four kinds; @extent or @extent_f is always there. */
 struct rep_functions {
 	MPI_Datarep_conversion_function *read, *write;
 	rep_convert_c *read_c, *write_c;
 	rep_convert_f *read_f, *write_f;
+	rep_convert_fc *read_fc, *write_fc;
 	MPI_Datarep_extent_function *extent;
 	rep_extent_f *extent_f;
 	void *state;

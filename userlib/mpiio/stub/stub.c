@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mpiio/abi/entry.h"
+#include "mpiio/stub/fortran.h"
 #include "mpiio/stub/siblings.h"
 
 typedef long (*entry_fn)(long a, long b, long c, long d, long e, long f);
@@ -106,8 +107,10 @@ static int use_backend(void *lib)
 	table = table_of(ENTRY_COUNT);
 	for (i = 0; table && i < ENTRY_COUNT; i++)
 		memcpy(&entry[i], &table[i], sizeof(entry[i]));
-	if (table)
+	if (table) {
+		fortran_use(lib);
 		tell_siblings(lib);
+	}
 	return table != NULL;
 }
 
@@ -150,7 +153,8 @@ static entry_fn resolved(enum mpiio_entry n)
 }
 
 /* Who calls, for MPI_Register_datarep(): MPICH's Fortran library hands on functions of Fortran.  It has five arguments. */
-#define LAST(n, f) (ENTRY_##n == ENTRY_Register_datarep ? (long)__builtin_return_address(0) : f)
+#define REGISTERS(n) (ENTRY_##n == ENTRY_Register_datarep || ENTRY_##n == ENTRY_Register_datarep_c)
+#define LAST(n, f) (REGISTERS(n) ? (long)__builtin_return_address(0) : f)
 #define EXPORT __attribute__((visibility("default")))
 #define STUB(n)                                                               \
 	static long first_##n(long a, long b, long c, long d, long e, long f) \

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A large count as a type of so many elements.  It is made with ordinary counts: external32 is not converted for types that were made
+ * with large ones.
+ */
+#include <limits.h>
+#include "mpiio/abi/abi.h"
+#include "mpiio/abi/large.h"
+
+__attribute__((visibility("default"))) bool mpiio_large_take(int fh, int64_t count, int type,
+							     struct mpiio_large *l);
+__attribute__((visibility("default"))) void mpiio_large_done(struct mpiio_large *l);
+
+/* Elements of a block, of which there may be as many as an int counts. */
+#define BLOCK ((int64_t)1 << 30)
+
+/* Blocks, and what is left behind them, which begins so many bytes after their start. */
+static int type_join(MPI_Datatype blocks, MPI_Datatype rest, MPI_Aint behind, MPI_Datatype *type)
+{
+	return PMPI_Type_create_struct(2, (const int[]){ 1, 1 }, (const MPI_Aint[]){ 0, behind },
+				       (const MPI_Datatype[]){ blocks, rest }, type);
+}
+
+/* The program's type may be anything but none, and its elements not more than a file can have. */
+static bool type_fits(int64_t count, MPI_Datatype type, MPI_Count *extent)
+{
+	MPI_Count lb, size;
+	int64_t all;
+
+	return type != MPI_DATATYPE_NULL && !PMPI_Type_get_extent_x(type, &lb, extent) &&
+	       !PMPI_Type_size_x(type, &size) && !__builtin_mul_overflow(count, *extent, &all) &&
+	       !__builtin_mul_overflow(count, size, &all) && all <= (int64_t)BYTES_MAX &&
+	       count / BLOCK <= INT_MAX;
+}
+
+static int type_of_many(int64_t count, MPI_Datatype type, MPI_Datatype *many)
+{
+	MPI_Datatype block = MPI_DATATYPE_NULL, blocks = MPI_DATATYPE_NULL;
+	MPI_Datatype rest = MPI_DATATYPE_NULL;
+	MPI_Count extent;
+	int ret;
+
+	if (!type_fits(count, type, &extent))
+		return MPI_ERR_TYPE;
+	ret = PMPI_Type_contiguous((int)BLOCK, type, &block);
+	ret = ret ? ret : PMPI_Type_contiguous((int)(count / BLOCK), block, &blocks);
+	ret = ret ? ret : PMPI_Type_contiguous((int)(count % BLOCK), type, &rest);
+	ret = ret ? ret : type_join(blocks, rest, (MPI_Aint)(count / BLOCK * BLOCK * extent), many);
+	ret = ret ? ret : PMPI_Type_commit(many);
+	type_drop(&block);
+	type_drop(&blocks);
+	type_drop(&rest);
+	return ret;
+}
+
+bool mpiio_large_take(int fh, int64_t count, int type, struct mpiio_large *l)
+{
+	MPI_Datatype many = MPI_DATATYPE_NULL;
+
+	if (!handle_find(PMPI_File_f2c(fh)))
+		return false;
+	*l = (struct mpiio_large){ .count = count < 0 ? -1 : (int)count, .type = type };
+	if (count <= INT_MAX)
+		return true;
+	l->made = !type_of_many(count, PMPI_Type_f2c(type), &many);
+	l->count = 1;
+	l->type = PMPI_Type_c2f(many);
+	return true;
+}
+
+void mpiio_large_done(struct mpiio_large *l)
+{
+	MPI_Datatype many = PMPI_Type_f2c(l->type);
+
+	if (l->made)
+		PMPI_Type_free(&many);
+}
