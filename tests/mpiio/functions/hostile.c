@@ -298,6 +298,71 @@ static void handler_closes(void)
 	MPI_Errhandler_free(&handler);
 }
 
+/* All but rank 0 fail in two transfers whose requests they free before rank 0 has come, so not before they are over. */
+static void fail_unseen(MPI_File fh, int *v)
+{
+	MPI_Request r[2];
+	int i;
+
+	if (!tst.rank)
+		tst_barrier();
+	for (i = 0; i < 2; i++) {
+		OK(MPI_File_iread_at_all(fh, 0, v, tst.rank ? -1 : 1, MPI_INT, &r[i]));
+		if (tst.rank)
+			OK(MPI_Request_free(&r[i]));
+	}
+	if (tst.rank)
+		tst_barrier();
+	for (i = 0; !tst.rank && i < 2; i++)
+		FAILS(MPI_Wait(&r[i], MPI_STATUS_IGNORE), MPI_ERR_COUNT, MPI_ERR_ARG);
+}
+
+/* What rank 0 closes, the others' handler does, in closing, in a view, or in other transfers, each of which goes on to its end. */
+static void unseen_close(int way, MPI_File fh)
+{
+	MPI_Request r;
+	int v = 0;
+
+	if (way == 1)
+		OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+	while (way == 2 && tst.rank && !handled) {
+		OK(MPI_File_iread_at(fh, 0, &v, 1, MPI_INT, &r));
+		OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+	}
+	if (!tst.rank)
+		OK(MPI_File_close(&fh));
+	else if (way == 0)
+		FAILS(MPI_File_close(&fh), MPI_ERR_COUNT);
+}
+
+static void handler_closes_later(void)
+{
+	MPI_Errhandler handler;
+	int way, v[2];
+
+	if (tst.size < 2)
+		return tst_skip("needs two ranks");
+	MPI_File_create_errhandler(close_it, &handler);
+	for (way = 0; way < 3; way++) {
+		MPI_File fh = hostile_file(".unseen");
+
+		if (fh == MPI_FILE_NULL)
+			break;
+		handled = 0;
+		if (tst.rank)
+			MPI_File_set_errhandler(fh, handler);
+		fail_unseen(fh, v);
+		unseen_close(way, fh);
+		if (!tst.rank)
+			CHECK(!handled, "way %d: it was called on rank 0", way);
+		else if (way < 2)
+			CHECK(handled == 1, "way %d: it was called %d times", way, handled);
+		else
+			CHECK(handled >= 1, "way %d: it was not called", way);
+	}
+	MPI_Errhandler_free(&handler);
+}
+
 static const struct mpiio_case cases[] = {
 	{ "hostile/different calls", different_calls },
 	{ "hostile/large room", large_room },
@@ -307,6 +372,7 @@ static const struct mpiio_case cases[] = {
 	{ "hostile/types in types", types_in_types },
 	{ "hostile/forks", forks },
 	{ "hostile/handler closes", handler_closes },
+	{ "hostile/handler closes later", handler_closes_later },
 };
 
 void hostile_cases(void)

@@ -52,6 +52,7 @@ struct mpiio_op;
  * @team: who opened it; one of its own where threads may be in calls of several files
  * @number: of the team's files, the same on all processes
  * @forsaken: a process has closed it while others made another call
+ * @closing: MPI_File_close() is under way, and so an error handler that closes the file has nothing to do
  * @file: the file
  * @where: what to delete at its end, if @amode says so
  * @amode: as it was opened
@@ -71,7 +72,7 @@ struct mpiio_file {
 	MPI_File ticket;
 	struct mpiio_team *team;
 	uint32_t number;
-	bool forsaken;
+	bool forsaken, closing;
 	struct ddio_file *file;
 	struct mpiio_where where;
 	int amode;
@@ -141,7 +142,10 @@ void handle_call_null(int code); /* the error handler of MPI_FILE_NULL */
 int code_class(int class, const char *text);
 int code_text(int err, const char *text);
 
+int code_of_file(const struct mpiio_file *f, int err);
+
 /* They call the file's error handler, and return what the function returns. */
+int fail_code(const struct mpiio_file *f, int code); /* if it is one */
 int fail(const struct mpiio_file *f, int err);
 int fail_text(const struct mpiio_file *f, int err, const char *text);
 int fail_class(const struct mpiio_file *f, int class, const char *text);
@@ -169,7 +173,8 @@ int access_end(struct mpiio_file *f, bool write, enum mpiio_from from, void *buf
 
 /* request.c */
 int request_make(struct mpiio_op *op, MPI_Request *request); /* takes the op, also in failing */
-void requests_settle(const struct mpiio_file *f);
+/* Ends those of the file: the first error's code, of which the program's handler has not heard. */
+int requests_settle(const struct mpiio_file *f);
 /* A group's collectives begin in the same order everywhere: those that wait for others to end, first. */
 void requests_begin_all(const struct mpiio_team *team);
 
@@ -182,7 +187,7 @@ struct mpiio_op;
 int atomic_begin(struct mpiio_op *op);
 void atomic_end(struct mpiio_op *op);
 
-int sync_by_root(struct mpiio_file *f); /* ctl.c: as MPI_File_sync(), when all have come */
+int sync_by_root(struct mpiio_file *f); /* ctl.c: as MPI_File_sync(), when all have come; the code alone */
 
 #define SERVE_FILE(n, params, args) int serve_##n(struct mpiio_file *f CALL_LIST params);
 FILE_CALLS(SERVE_FILE)

@@ -30,6 +30,7 @@ int serve_get_size(struct mpiio_file *f, MPI_Offset *size)
 
 typedef int (*act_fn)(struct mpiio_file *f, uint64_t arg);
 
+/* The code alone. */
 static int root_acts(struct mpiio_file *f, act_fn act, uint64_t arg)
 {
 	struct team_verdict v = { 0 };
@@ -37,7 +38,7 @@ static int root_acts(struct mpiio_file *f, act_fn act, uint64_t arg)
 	if (!f->team->rank)
 		verdict_say(&v, cluster_session(f->team->cluster), act(f, arg));
 	verdict_of_root(f->team, &v);
-	return v.err ? fail_text(f, v.err, v.text) : MPI_SUCCESS;
+	return v.err ? code_text(v.err, v.text) : MPI_SUCCESS;
 }
 
 /* What rank 0 does for all, when all have come. */
@@ -48,7 +49,7 @@ static int by_root(struct mpiio_file *f, enum mpiio_call call, act_fn act, uint6
 	if (ret)
 		return behind_fail(f, ret);
 	ret = file_barrier(f, call);
-	return ret ? fail(f, ret) : root_acts(f, act, arg);
+	return ret ? fail(f, ret) : fail_code(f, root_acts(f, act, arg));
 }
 
 static int act_set_size(struct mpiio_file *f, uint64_t size)

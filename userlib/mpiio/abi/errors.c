@@ -112,6 +112,18 @@ int code_text(int err, const char *text)
 	return code_of(class_of(err), text && *text ? text : strerror(-err));
 }
 
+int code_of_file(const struct mpiio_file *f, int err)
+{
+	return code_text(err, team_text(f->team, err));
+}
+
+int fail_code(const struct mpiio_file *f, int code)
+{
+	if (code)
+		handle_call(f->ticket, code);
+	return code;
+}
+
 int fail_class(const struct mpiio_file *f, int class, const char *text)
 {
 	int code = code_class(class, text);

@@ -173,7 +173,7 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 	const struct mpiio_rep *rep;
 	bool known = representation_of(datarep, &rep);
 	struct mpiio_view v = { 0 };
-	int ret, mine;
+	int ret, mine, told;
 
 	ret = behind_settle(f);
 	if (ret)
@@ -189,7 +189,7 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 		view_drop(&v);
 		return ret;
 	}
-	requests_settle(f);
+	told = requests_settle(f);
 	type_drop(&f->etype);
 	type_drop(&f->filetype);
 	f->etype = w.etype;
@@ -198,7 +198,10 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 	f->view = v;
 	f->rep = rep;
 	f->pos = 0;
-	return shared_set(f, 0) ? fail(f, -EIO) : MPI_SUCCESS;
+	if (shared_set(f, 0))
+		return fail(f, -EIO);
+	fail_code(f, told);
+	return MPI_SUCCESS;
 }
 
 int serve_get_view(struct mpiio_file *f, MPI_Offset *disp, MPI_Datatype *etype,

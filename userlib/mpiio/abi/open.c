@@ -388,38 +388,61 @@ static void mount_look(const struct mpiio_file *f)
 }
 
 /*
- * All have come, and nobody has a split collective under way or uses the file any more; @ret is what this process has failed
+ * All have come, and nobody has a split collective under way or uses the file any more; @code is what this process has failed
  * with.  The standard's close makes durable, no MPI's does: so a program asks for it, and one process is enough.
  */
-static int close_together(struct mpiio_file *f, int *ret)
+static int close_together(struct mpiio_file *f, int *code)
 {
 	int64_t say[] = { f->split != NULL, hints_is_on(f, "ddio_close_sync") };
 	int err = file_max(f, CALL_CLOSE, say, 2);
 
 	if (!err && say[0])
 		return -EINPROGRESS;
-	err = err ? fail(f, err) : say[1] ? sync_by_root(f) : MPI_SUCCESS;
-	*ret = *ret ? *ret : err;
+	err = err ? code_of_file(f, err) : say[1] ? sync_by_root(f) : MPI_SUCCESS;
+	*code = *code ? *code : err;
 	return 0;
 }
 
-/* Nobody deletes, or frees the counter, while others still use the file. */
+/* All that is not this process's own.  Nobody deletes while others still use the file. */
+static int close_shared(struct mpiio_file *f, int *code)
+{
+	int behind;
+
+	*code = requests_settle(f);
+	behind = behind_settle(f);
+	if (behind && !*code)
+		*code = code_text(behind, f->behind.text);
+	return close_together(f, code);
+}
+
+/* Deletes it if that was asked for: the code. */
+static int close_name(const struct mpiio_file *f)
+{
+	if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && !f->team->rank)
+		return where_delete(&f->where);
+	mount_look(f);
+	return MPI_SUCCESS;
+}
+
+/* An error handler comes when all is done that others wait for: it may close the file, which is nothing then, or not return. */
 int serve_close(struct mpiio_file *f, MPI_File *fh)
 {
-	int ret = MPI_SUCCESS, behind;
+	int code = MPI_SUCCESS, deleted;
 
-	requests_settle(f);
-	behind = behind_settle(f);
-	if (behind)
-		ret = behind_fail(f, behind);
-	if (close_together(f, &ret))
-		return fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
-	if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && !f->team->rank)
-		ret = where_delete(&f->where);
-	else
-		mount_look(f);
+	if (f->closing) {
+		*fh = MPI_FILE_NULL;
+		return MPI_SUCCESS;
+	}
+	f->closing = true;
+	if (close_shared(f, &code)) {
+		f->closing = false;
+		return code ? fail_code(f, code)
+			    : fail_class(f, MPI_ERR_OTHER, "a split collective is under way");
+	}
+	deleted = close_name(f);
+	fail_code(f, code);
 	handle_drop(f);
 	file_free(f);
 	*fh = MPI_FILE_NULL;
-	return ret;
+	return code ? code : deleted;
 }

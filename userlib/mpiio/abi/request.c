@@ -166,14 +166,10 @@ static void enlist(struct mpiio_op *op)
 	pthread_mutex_unlock(&lock);
 }
 
-/*
- * By the thread that made its stage OP_ENDING.  An error handler of the program may close the file, which waits for those that
- * have not ended, or not return; so it comes last.
- */
-static int end(struct mpiio_op *op)
+/* By the thread that made its stage OP_ENDING.  The program's error handler has not heard of the code. */
+static int end_untold(struct mpiio_op *op)
 {
 	MPI_Request request = op->request;
-	MPI_File ticket = op->file->ticket;
 	bool abandoned;
 	int code;
 
@@ -187,6 +183,18 @@ static int end(struct mpiio_op *op)
 	pthread_mutex_unlock(&lock);
 	if (abandoned)
 		real.Request_free(&request);
+	return code;
+}
+
+/*
+ * An error handler of the program may close the file, which waits for those that have not ended, or not return; so it comes last, also
+ * in the call that this is a part of.
+ */
+static int end(struct mpiio_op *op)
+{
+	MPI_File ticket = op->file->ticket;
+	int code = end_untold(op);
+
 	if (code)
 		handle_call(ticket, code);
 	return code;
@@ -215,7 +223,10 @@ static struct mpiio_op *find_one(bool (*is)(struct mpiio_op *op, const struct mp
 	return op;
 }
 
-/* Of this file alone: another may be about to be closed by another thread, which ends its own. */
+/*
+ * Of this file alone: another may be about to be closed by another thread, which ends its own.  Each may have the file closed, when
+ * there are no more: nothing but its address is used here.
+ */
 static void abandoned_end(const struct mpiio_file *f)
 {
 	struct mpiio_op *op;
@@ -245,9 +256,7 @@ void request_abandon(struct mpiio_op *op)
 
 int request_make(struct mpiio_op *op, MPI_Request *request)
 {
-	struct mpiio_file *f = op->file;
-
-	abandoned_end(f);
+	const struct mpiio_file *f = op->file;
 
 	if (PMPI_Grequest_start(query, forget, cancel, op, request)) {
 		op_free(op);
@@ -257,6 +266,7 @@ int request_make(struct mpiio_op *op, MPI_Request *request)
 	op->stage = OP_WAITING;
 	enlist(op);
 	begin_some();
+	abandoned_end(f);
 	return MPI_SUCCESS;
 }
 
@@ -307,16 +317,20 @@ static bool ending_take(struct mpiio_op *op)
 	return mine;
 }
 
-int request_complete(struct mpiio_op *op)
+static void await_end(const struct mpiio_op *op)
 {
 	struct timespec t = { .tv_nsec = 50000 };
 
-	if (!ending_take(op)) {
-		while (stage_of(op) != OP_COMPLETE)
-			nanosleep(&t, NULL);
-		return op->code;
-	}
-	return end(op);
+	while (stage_of(op) != OP_COMPLETE)
+		nanosleep(&t, NULL);
+}
+
+int request_complete(struct mpiio_op *op)
+{
+	if (ending_take(op))
+		return end(op);
+	await_end(op);
+	return op->code;
 }
 
 /* The MPI may have to do something for other ranks meanwhile, which it does while it is asked for a request. */
@@ -358,12 +372,17 @@ void request_asked(void)
 		nanosleep(&pause, NULL);
 }
 
-int request_await(struct mpiio_op *op)
+static void await_over(struct mpiio_op *op)
 {
 	unsigned int naps = 0;
 
 	while (!request_over(op))
 		request_nap(op->request, &naps);
+}
+
+int request_await(struct mpiio_op *op)
+{
+	await_over(op);
 	return request_complete(op);
 }
 
@@ -410,10 +429,24 @@ void requests_begin_all(const struct mpiio_team *team)
 	}
 }
 
-void requests_settle(const struct mpiio_file *f)
+/* Another thread that ends one tells its error. */
+static int settle(struct mpiio_op *op)
 {
+	await_over(op);
+	if (ending_take(op))
+		return end_untold(op);
+	await_end(op);
+	return MPI_SUCCESS;
+}
+
+int requests_settle(const struct mpiio_file *f)
+{
+	int first = MPI_SUCCESS, code;
 	struct mpiio_op *op;
 
-	while ((op = op_of(f)))
-		request_await(op);
+	while ((op = op_of(f))) {
+		code = settle(op);
+		first = first ? first : code;
+	}
+	return first;
 }
