@@ -152,9 +152,6 @@ int fail_class(const struct mpiio_file *f, int class, const char *text);
 int fail_not_same(const struct mpiio_file *f, int ret, const char *text); /* of file_same() */
 bool error_text(int code, char *string, int *len); /* of a code of this library's */
 
-/* A file of ddio has at most so many. */
-#define BYTES_MAX ((uint64_t)1 << 62)
-
 /* access.c */
 struct mpiio_access {
 	bool write, all;
@@ -187,7 +184,8 @@ struct mpiio_op;
 int atomic_begin(struct mpiio_op *op);
 void atomic_end(struct mpiio_op *op);
 
-int sync_by_root(struct mpiio_file *f); /* ctl.c: as MPI_File_sync(), when all have come; the code alone */
+int sync_by_root(
+	struct mpiio_file *f); /* ctl.c: as MPI_File_sync(), when all have come; the code alone */
 
 #define SERVE_FILE(n, params, args) int serve_##n(struct mpiio_file *f CALL_LIST params);
 FILE_CALLS(SERVE_FILE)

@@ -151,10 +151,37 @@ static void *table[ENTRY_COUNT] = { ENTRIES_ALONE(TABLE_ALONE) FILE_CALLS(TABLE_
 /* The only names of a back end that others see. */
 __attribute__((visibility("default"))) void **mpiio_table(unsigned int entries);
 __attribute__((visibility("default"))) void mpiio_siblings(const int *pid, unsigned int n);
+__attribute__((visibility("default"))) bool mpiio_large_take(int fh, int64_t count, int type,
+							     struct mpiio_large *l);
+__attribute__((visibility("default"))) void mpiio_large_done(struct mpiio_large *l);
 
 void mpiio_siblings(const int *pid, unsigned int n)
 {
 	siblings_know(pid, n);
+}
+
+/* A count that nothing can be is -1, and a type of which there cannot be so many MPI_DATATYPE_NULL. */
+bool mpiio_large_take(int fh, int64_t count, int type, struct mpiio_large *l)
+{
+	MPI_Datatype many = MPI_DATATYPE_NULL;
+
+	if (!handle_find(PMPI_File_f2c(fh)))
+		return false;
+	*l = (struct mpiio_large){ .count = count < 0 ? -1 : (int)count, .type = type };
+	if (count <= INT_MAX)
+		return true;
+	l->made = !type_of_many(count, PMPI_Type_f2c(type), &many);
+	l->count = 1;
+	l->type = PMPI_Type_c2f(many);
+	return true;
+}
+
+void mpiio_large_done(struct mpiio_large *l)
+{
+	MPI_Datatype many = PMPI_Type_f2c(l->type);
+
+	if (l->made)
+		PMPI_Type_free(&many);
 }
 
 void **mpiio_table(unsigned int entries)

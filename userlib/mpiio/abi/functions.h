@@ -91,7 +91,7 @@
 	  (request, flag, status))                                                                 \
 	ASKING_CALLS(R)
 
-/* Since MPI 4.1; asking.c has them for the MPIs before. */
+/* Since MPI 4.1; real.c has them for the MPIs before. */
 #define ASKING_CALLS(R)                                                                        \
 	R(Request_get_status_all,                                                              \
 	  (int n, const MPI_Request *requests, int *flag, MPI_Status *statuses),               \

@@ -5,10 +5,6 @@
 
 #include "mpiio/abi/abi.h"
 
-/* asking.c: what MPIs before MPI 4.1 lack, by their MPI_Request_get_status(). */
-#define ASK_FOR(n, params, args) int ask_##n params;
-ASKING_CALLS(ASK_FOR)
-
 /* The operation under way that a request is of; NULL: none of ddio's. */
 struct mpiio_op *request_find(MPI_Request request);
 

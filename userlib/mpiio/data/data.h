@@ -16,6 +16,12 @@ bool type_plain(MPI_Datatype type); /* named, and without holes */
 int type_copy(MPI_Datatype type, MPI_Datatype *copy);
 void type_drop(MPI_Datatype *type);
 
+/* A file of ddio has at most so many. */
+#define BYTES_MAX ((uint64_t)1 << 62)
+
+/* many.c: a committed type of so many elements of another, for PMPI_Type_free(); an error of the MPI, also if they are too many. */
+int type_of_many(int64_t count, MPI_Datatype type, MPI_Datatype *many);
+
 struct kept_shape;
 
 /**

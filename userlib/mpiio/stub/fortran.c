@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mpiio/abi/functions.h"
-#include "mpiio/abi/large.h"
+#include "mpiio/abi/entry.h"
 #include "mpiio/stub/fortran.h"
 
 /* All arguments are addresses; at most seven. */
@@ -74,7 +73,7 @@ static void f08_make(struct f08_call *call, long *a, unsigned int count)
 	large_done(&l);
 }
 
-/* By the form: which argument is the count.  With a place and a status or a request there are seven; else six, or the last is nobody's. */
+/* By the form: which argument is the count.  With a place and a status or a request there are seven, else at most six. */
 #define F08_AT(name, call) F08_7(name, call, 3)
 #define F08_IAT(name, call) F08_7(name, call, 3)
 #define F08_BAT(name, call) F08_6(name, call, 3)

@@ -4,12 +4,7 @@
  * with large ones.
  */
 #include <limits.h>
-#include "mpiio/abi/abi.h"
-#include "mpiio/abi/large.h"
-
-__attribute__((visibility("default"))) bool mpiio_large_take(int fh, int64_t count, int type,
-							     struct mpiio_large *l);
-__attribute__((visibility("default"))) void mpiio_large_done(struct mpiio_large *l);
+#include "mpiio/data/data.h"
 
 /* Elements of a block, of which there may be as many as an int counts. */
 #define BLOCK ((int64_t)1 << 30)
@@ -33,7 +28,7 @@ static bool type_fits(int64_t count, MPI_Datatype type, MPI_Count *extent)
 	       count / BLOCK <= INT_MAX;
 }
 
-static int type_of_many(int64_t count, MPI_Datatype type, MPI_Datatype *many)
+int type_of_many(int64_t count, MPI_Datatype type, MPI_Datatype *many)
 {
 	MPI_Datatype block = MPI_DATATYPE_NULL, blocks = MPI_DATATYPE_NULL;
 	MPI_Datatype rest = MPI_DATATYPE_NULL;
@@ -51,27 +46,4 @@ static int type_of_many(int64_t count, MPI_Datatype type, MPI_Datatype *many)
 	type_drop(&blocks);
 	type_drop(&rest);
 	return ret;
-}
-
-bool mpiio_large_take(int fh, int64_t count, int type, struct mpiio_large *l)
-{
-	MPI_Datatype many = MPI_DATATYPE_NULL;
-
-	if (!handle_find(PMPI_File_f2c(fh)))
-		return false;
-	*l = (struct mpiio_large){ .count = count < 0 ? -1 : (int)count, .type = type };
-	if (count <= INT_MAX)
-		return true;
-	l->made = !type_of_many(count, PMPI_Type_f2c(type), &many);
-	l->count = 1;
-	l->type = PMPI_Type_c2f(many);
-	return true;
-}
-
-void mpiio_large_done(struct mpiio_large *l)
-{
-	MPI_Datatype many = PMPI_Type_f2c(l->type);
-
-	if (l->made)
-		PMPI_Type_free(&many);
 }
