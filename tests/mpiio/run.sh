@@ -62,6 +62,8 @@ run() {
 		echo "not ok - $mpi/$p: ended with $rc"
 		failed=$((failed + 1))
 	}
+	# Why it does not apply at all.
+	[ "$((a + b))" -gt 0 ] || grep -a '^skip - ' <<<"$out" | sed "s|^skip - |skip - $mpi/|"
 	echo "# $mpi/$p: $count"
 }
 
