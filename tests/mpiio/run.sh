@@ -62,7 +62,7 @@ run() {
 		echo "not ok - $mpi/$p: ended with $rc"
 		failed=$((failed + 1))
 	}
-	# Why it does not apply at all.
+	# The reason, where it does not apply.
 	[ "$((a + b))" -gt 0 ] || grep -a '^skip - ' <<<"$out" | sed "s|^skip - |skip - $mpi/|"
 	echo "# $mpi/$p: $count"
 }
