@@ -64,7 +64,9 @@ endif
 LINK = $(CC) $(SAN) $(if $(D),$(FAST_LD))
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 CFLAGS ?=
-ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) -fPIC $(VISIBILITY) $(SAN) $(INC) $(CFLAGS)
+# What is installed does not tell in which folder it was built.
+NOWHERE := $(if $(D),,-ffile-prefix-map=$(CURDIR)=.)
+ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) $(NOWHERE) -fPIC $(VISIBILITY) $(SAN) $(INC) $(CFLAGS)
 # What libddio needs, and what the I/O processor needs besides.
 LIB_LIBS := -linih -laio -lssl -lcrypto -lpthread -lm
 LIBS := -llmdb $(LIB_LIBS)

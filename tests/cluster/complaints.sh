@@ -37,9 +37,9 @@ check "who fills the cache: the job that reads most through it" soon fills
 rm "$dir/go"
 wait
 check "what a job asked for stays counted when it is gone" grep -q '^io[01] *greedy ' "$dir/jobs"
-per_request() {
-	"$ddio" status --csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i }
-		NR > 1 { printf "%s %.0f\n", $1, $col["busy_ns"] / ($col["reads"] + $col["writes"] + 1) / 1000 }'
-}
-per_request >"$dir/per"
+# As it stands there.
+sed -n '/^Three complaints$/,/^Settings$/s/^    //p' Documentation/operating.rst >"$dir/page"
+check "the page has a command" grep -q '^ddio status --csv |' "$dir/page"
+PATH=${ddio%/*}:$PATH bash "$dir/page" >"$dir/per"
+check "... which tells each disk's time for a request" [ "$(grep -cE '^d[0-9]+ [0-9]+ us$' "$dir/per")" = 2 ]
 check "a request to the slow disk takes longest" [ "$(sort -n -k2,2 "$dir/per" | tail -n 1 | cut -d' ' -f1)" = "$slow" ]

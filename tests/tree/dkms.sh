@@ -75,12 +75,22 @@ conf_matches() {
 	[ $have = "$want" ]
 }
 
+# By DKMS's own hook, when a kernel is installed.
+autoinstalls() (
+	# shellcheck disable=SC2034
+	kernel_source_dir=/nowhere
+	# shellcheck disable=SC1090
+	. "$tmp/root/usr/src/ddio-$version/dkms.conf"
+	[ "${AUTOINSTALL:-}" = yes ]
+)
+
 try make_deb
 [ -e "build/$deb" ] || { echo "0 passed, 1 failed"; exit 1; }
 dpkg-deb -x "build/$deb" "$tmp/root"
 try same_bytes
 try root_owned
 try all_sources
+try autoinstalls
 try scripts_parse
 for f in "usr/src/ddio-$version/dkms.conf" "usr/src/ddio-$version/LICENSE" lib/udev/rules.d/60-ddio.rules \
 	usr/share/doc/ddio-dkms/{copyright,changelog.gz,examples/modprobe.d/ddio.conf,examples/modules-load.d/ddio.conf}; do
