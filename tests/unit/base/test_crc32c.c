@@ -36,10 +36,32 @@ static void test_lengths(void)
 				      crc32c_portable((uint32_t)n, bytes + n % 8, n));
 		CU_ASSERT_EQUAL_FATAL(crc32c_lanes((uint32_t)n, bytes + n % 8, n),
 				      crc32c_portable((uint32_t)n, bytes + n % 8, n));
+		CU_ASSERT_EQUAL_FATAL(crc32c_mixed((uint32_t)n, bytes + n % 8, n),
+				      crc32c_portable((uint32_t)n, bytes + n % 8, n));
 		CU_ASSERT_EQUAL_FATAL(ddio_crc32c(ddio_crc32c(sum, bytes, n), bytes + n, 8),
 				      ddio_crc32c(sum, bytes, n + 8));
 	}
 	free(bytes);
+}
+
+/* About the lengths that are summed in one go, and several of them. */
+static void test_long(void)
+{
+	static const size_t about[] = { 4032, 65472, 65472 + 4032, 2 * 65472, 3 * 65472 + 5 * 4032 };
+	static uint8_t bytes[300000];
+	uint64_t state = 28;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)ddio_rand_next(&state);
+	for (i = 0; i < sizeof(about) / sizeof(about[0]); i++)
+		for (n = about[i] - 9; n < about[i] + 10; n++) {
+			uint32_t want = crc32c_portable((uint32_t)n, bytes + n % 8, n);
+
+			CU_ASSERT_EQUAL(crc32c_mixed((uint32_t)n, bytes + n % 8, n), want);
+			CU_ASSERT_EQUAL(crc32c_lanes((uint32_t)n, bytes + n % 8, n), want);
+			CU_ASSERT_EQUAL(ddio_crc32c((uint32_t)n, bytes + n % 8, n), want);
+		}
 }
 
 static void test_join(void)
@@ -75,6 +97,7 @@ static void test_join_far(void)
 static const struct ut_case cases[] = {
 	{ "published values", test_published },
 	{ "every length", test_lengths },
+	{ "long ones", test_long },
 	{ "two parts", test_join },
 	{ "two parts, of any length", test_join_far },
 	{ .name = NULL },
