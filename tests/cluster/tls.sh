@@ -86,7 +86,8 @@ step() { # "what" "ddio key ..."
 	serves "$1, once the nodes have read it"
 }
 old=$(name 1)
-"$helpers/crowd" -n 4 -c 400 -s 1048576 -f x >"$dir/out" 2>&1 &
+rm -f "$dir/enough"
+"$helpers/crowd" -n 4 -c 1000000 -e "$dir/enough" -s 1048576 -f x >"$dir/out" 2>&1 &
 crowd=$!
 step new
 fails "new once more" "exists" "$ddio" key new
@@ -101,8 +102,10 @@ fails "drop once more" "no such file" "$ddio" key drop
 check "the log says which key it is" grep -q "the key is $new$" "$dir/c/io1.log"
 sed "s|^key_file = .*|key_file = $dir/old|" "$DDIO_CONF" >"$dir/old.conf"
 fails "the old key is worth nothing" "the node refuses the connector's key" "$ddio" ls --conf "$dir/old.conf"
+check "processes of the old key are still at work" kill -0 $crowd
+touch "$dir/enough"
 wait $crowd
-check "processes of the old key have worked on" [ "$(grep -c ' ok 400' "$dir/out")" = 4 ]
+check "processes of the old key have worked on" [ "$(grep -c ' ok [1-9]' "$dir/out")" = 4 ]
 chmod 644 "$dir/c/key"
 check "a key that others may read changes nothing" bash -c "kill -HUP \$(cat '$dir/c/io0.pid') &&
 	. tests/patience.sh && in_time 20 bash -c \"until grep -q 'the keys stay as they were' '$dir/c/io0.log'; do sleep 0.05; done\""
