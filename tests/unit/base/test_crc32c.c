@@ -47,7 +47,8 @@ static void test_lengths(void)
 /* About the lengths that are summed in one go, and several of them. */
 static void test_long(void)
 {
-	static const size_t about[] = { 4032, 65472, 65472 + 4032, 2 * 65472, 3 * 65472 + 5 * 4032 };
+	static const size_t about[] = { 4032, 65472, 65472 + 4032, 2 * 65472,
+					3 * 65472 + 5 * 4032 };
 	static uint8_t bytes[300000];
 	uint64_t state = 28;
 	size_t i, n;
