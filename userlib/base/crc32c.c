@@ -233,17 +233,17 @@ uint32_t crc32c_lanes(uint32_t crc, const void *buf, size_t len)
 #define MIX __attribute__((target("sse4.2,pclmul,avx2,vpclmulqdq")))
 
 /**
- * struct mix - lengths
+ * struct mixed_lanes - lengths
  * @lane: bytes, a multiple of 32
  * @over: what moves the sum of each lane over all that follows it, as of struct lanes
  */
-struct mix {
+struct mixed_lanes {
 	size_t lane;
 	uint32_t over[3];
 };
 
-static const struct mix long_mix = { 10912, { 0xc65d51f8, 0x2f2e10e0, 0xad5fc63f } };
-static const struct mix short_mix = { 672, { 0xaeb3e622, 0x889774e1, 0x45cddf4e } };
+static const struct mixed_lanes long_mixed = { 10912, { 0xc65d51f8, 0x2f2e10e0, 0xad5fc63f } };
+static const struct mixed_lanes short_mixed = { 672, { 0xaeb3e622, 0x889774e1, 0x45cddf4e } };
 #define MIX_MIN (6 * 672)
 
 MIX static __m256i load(const uint8_t *p)
@@ -292,7 +292,7 @@ MIX static void lanes_go(uint64_t sum[3], const uint8_t *p, size_t lane)
 	}
 }
 
-MIX static uint64_t sum_mix(uint64_t begin, const uint8_t *p, const struct mix *mix)
+MIX static uint64_t sum_mix(uint64_t begin, const uint8_t *p, const struct mixed_lanes *mix)
 {
 	const __m256i by_3 = half_factors(0xc92f998d00000000, 0x3365346a00000000);
 	const uint8_t *q = p + 3 * mix->lane, *end = p + mix->lane - 32;
@@ -321,12 +321,12 @@ uint32_t crc32c_mixed(uint32_t crc, const void *buf, size_t len)
 {
 	const uint8_t *p = buf;
 	uint64_t sum = (uint32_t)~crc;
-	const struct mix *mix;
+	const struct mixed_lanes *mix;
 
 	if (len < MIX_MIN || !can_mix())
 		return crc32c_lanes(crc, buf, len);
 	while (len >= MIX_MIN) {
-		mix = len >= 6 * long_mix.lane ? &long_mix : &short_mix;
+		mix = len >= 6 * long_mixed.lane ? &long_mixed : &short_mixed;
 		sum = sum_mix(sum, p, mix);
 		p += 6 * mix->lane;
 		len -= 6 * mix->lane;
