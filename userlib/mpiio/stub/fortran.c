@@ -60,16 +60,18 @@ static void make(f08_fn fn, const long *a)
 }
 
 /* The file is the first argument; the count is followed by what is counted. */
-static void f08_make(struct f08_call *call, long *a, unsigned int count)
+static void f08_make(struct f08_call *call, const long a[ARGS_MAX], unsigned int count)
 {
 	struct mpiio_large l = { 0 };
+	long small[ARGS_MAX];
 	const int *fh = (const int *)a[0], *type = (const int *)a[count + 1];
 
 	if (!large_take || !large_take(*fh, *(const int64_t *)a[count], *type, &l))
 		return make(next_of(&call->large, call->large_name), a);
-	a[count] = (long)&l.count;
-	a[count + 1] = (long)&l.type;
-	make(next_of(&call->small, call->small_name), a);
+	memcpy(small, a, sizeof(small));
+	small[count] = (long)&l.count;
+	small[count + 1] = (long)&l.type;
+	make(next_of(&call->small, call->small_name), small);
 	large_done(&l);
 }
 
@@ -82,17 +84,17 @@ static void f08_make(struct f08_call *call, long *a, unsigned int count)
 #define F08_BHERE(name, call) F08_6(name, call, 2)
 
 #define EXPORT __attribute__((visibility("default")))
-#define F08_7(name, call, count)                                                   \
-	EXPORT void name(long a, long b, long c, long d, long e, long f, long g);  \
-	void name(long a, long b, long c, long d, long e, long f, long g)          \
-	{                                                                          \
-		f08_make(&(call), (long[ARGS_MAX]){ a, b, c, d, e, f, g }, count); \
+#define F08_7(name, call, count)                                                         \
+	EXPORT void name(long a, long b, long c, long d, long e, long f, long g);        \
+	void name(long a, long b, long c, long d, long e, long f, long g)                \
+	{                                                                                \
+		f08_make(&(call), (const long[ARGS_MAX]){ a, b, c, d, e, f, g }, count); \
 	}
-#define F08_6(name, call, count)                                                \
-	EXPORT void name(long a, long b, long c, long d, long e, long f);       \
-	void name(long a, long b, long c, long d, long e, long f)               \
-	{                                                                       \
-		f08_make(&(call), (long[ARGS_MAX]){ a, b, c, d, e, f }, count); \
+#define F08_6(name, call, count)                                                      \
+	EXPORT void name(long a, long b, long c, long d, long e, long f);             \
+	void name(long a, long b, long c, long d, long e, long f)                     \
+	{                                                                             \
+		f08_make(&(call), (const long[ARGS_MAX]){ a, b, c, d, e, f }, count); \
 	}
 
 #define F08_BY(form, prefix, n)                                                    \
