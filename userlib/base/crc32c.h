@@ -12,7 +12,7 @@ uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len);
 uint32_t crc32c_portable(uint32_t crc, const void *buf, size_t len);
 /* The same with what every processor of that kind has, not with the newest. */
 uint32_t crc32c_lanes(uint32_t crc, const void *buf, size_t len);
-/* The same with what those of some years have. */
+/* The same without AVX-512, also where there is that. */
 uint32_t crc32c_mixed(uint32_t crc, const void *buf, size_t len);
 /* Returns the checksum of bytes of which the first part has @first, and the rest, of @len bytes, @second. */
 uint32_t ddio_crc32c_join(uint32_t first, uint32_t second, uint64_t len);

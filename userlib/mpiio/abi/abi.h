@@ -184,8 +184,8 @@ struct mpiio_op;
 int atomic_begin(struct mpiio_op *op);
 void atomic_end(struct mpiio_op *op);
 
-int sync_by_root(
-	struct mpiio_file *f); /* ctl.c: as MPI_File_sync(), when all have come; the code alone */
+/* ctl.c: as MPI_File_sync(), when all have come; the code alone. */
+int sync_by_root(struct mpiio_file *f);
 
 #define SERVE_FILE(n, params, args) int serve_##n(struct mpiio_file *f CALL_LIST params);
 FILE_CALLS(SERVE_FILE)

@@ -160,7 +160,6 @@ void mpiio_siblings(const int *pid, unsigned int n)
 	siblings_know(pid, n);
 }
 
-/* A count that nothing can be is -1, and a type of which there cannot be so many MPI_DATATYPE_NULL. */
 bool mpiio_large_take(int fh, int64_t count, int type, struct mpiio_large *l)
 {
 	MPI_Datatype many = MPI_DATATYPE_NULL;
