@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "posix.h"
@@ -18,8 +19,9 @@
 #define STATEMENT_BYTES 1024
 #define WORD_BYTES 8192
 #define JOIN_MS 20000
-/* So long nothing may happen to a process that has to wait. */
+/* So long nothing may happen to a process that waits in its system call, $DDIO_PATIENCE times as long on a slow machine. */
 #define BUSY_MS 100
+#define LOOK_MS 5
 
 /**
  * struct helper - B or C
@@ -295,13 +297,45 @@ static const char *helper_join(struct run *r, struct helper *h)
 	return said[0] ? r->px.why : NULL;
 }
 
+/* Whether @pid sleeps in a system call that locks.  Where the kernel does not say, it is taken to. */
+static bool sleeps_in_lock(pid_t pid)
+{
+	char path[64], text[128] = "";
+	FILE *f;
+	long nr;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	return !text[0] || (sscanf(text, "%ld", &nr) == 1 && (nr == SYS_fcntl || nr == SYS_flock));
+}
+
+static int patience(void)
+{
+	const char *said = getenv("DDIO_PATIENCE");
+	int n = said ? atoi(said) : 1;
+
+	return n < 1 ? 1 : n > 100 ? 100 : n;
+}
+
+/* A process that is slow to begin is waited for: a signal that came before its call would not end that. */
 static const char *helper_busy(struct helper *h)
 {
 	struct pollfd fd = { .fd = h->sock, .events = POLLIN };
+	int ms;
 
-	if (!h->under_way || poll(&fd, 1, BUSY_MS))
-		return "the other process did not wait";
-	return NULL;
+	if (!h->under_way)
+		return "the script looks at what does not run";
+	for (ms = 0; ms < JOIN_MS && !sleeps_in_lock(h->pid); ms += LOOK_MS)
+		if (poll(&fd, 1, LOOK_MS))
+			return "the other process did not wait";
+	if (!sleeps_in_lock(h->pid))
+		return "the other process did not come to its call";
+	return poll(&fd, 1, BUSY_MS * patience()) ? "the other process did not wait" : NULL;
 }
 
 static const char *helper_send(struct run *r, struct helper *h, const char *text, bool wait)
