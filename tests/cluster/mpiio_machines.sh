@@ -90,6 +90,7 @@ for mpi in $mpis; do
 	check "$mpi: one is killed that does not open the file" outside "$mpi"
 	check "$mpi: one of two on a machine is" dies "$mpi" "beside.$mpi" 2 4 3 before
 	check "$mpi: rank 0 is, while those of the other machine wait, too" dies "$mpi" "root.$mpi" 2 4 0 before
+	check "$mpi: rank 0 is, and one of the other machine has not heard that all have come" dies "$mpi" "unheard.$mpi" 2 4 0 unheard
 done
 case $mpis in *mpich*) check "mpich: one is killed in the first open, whatever it does then" steps mpich 1 2 3 4 5 6 7 8 9 10 11 12 13 14 ;; esac
 case $mpis in *openmpi*)

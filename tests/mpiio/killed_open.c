@@ -9,22 +9,32 @@
  *
  * With STEP "before" it kills itself before it opens anything, after half of the others wait for it, and before the other half.
  * With "outside" it does so, too, but the file is that of the others alone.
+ *
+ * With "unheard" it kills itself before the second thing, and process UNHEARD never hears that all have come.
  */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { UNHEARD = 2 };
+
 static volatile int countdown;
+static bool lingers, hears_nothing;
 
 static void step(void)
 {
-	if (countdown && !__atomic_sub_fetch(&countdown, 1, __ATOMIC_RELAXED))
-		raise(SIGKILL);
+	if (!countdown || __atomic_sub_fetch(&countdown, 1, __ATOMIC_RELAXED))
+		return;
+	/* What it has told the others goes before it. */
+	if (lingers)
+		usleep(1000000);
+	raise(SIGKILL);
 }
 
 /* These stand before those of the MPI and the C library, which are the next. */
@@ -38,8 +48,18 @@ static void step(void)
 int PMPI_Iallreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
 		    MPI_Request *request)
 {
+	static MPI_Request kept;
+	static int nothing;
+	int rank;
+
 	NEXT(PMPI_Iallreduce);
-	return next(in, out, n, type, op, comm, request);
+	if (!hears_nothing)
+		return next(in, out, n, type, op, comm, request);
+	/* It takes part, and waits for something else. */
+	hears_nothing = false;
+	next(in, out, n, type, op, comm, &kept);
+	MPI_Comm_rank(comm, &rank);
+	return MPI_Irecv(&nothing, 1, MPI_INT, rank, 1, comm, request);
 }
 
 int PMPI_Ibcast(void *buf, int n, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request)
@@ -103,10 +123,12 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[3], "outside"))
 		MPI_Comm_split(MPI_COMM_WORLD, rank == who, rank, &comm);
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (!atoi(argv[3]))
+	lingers = !strcmp(argv[3], "unheard");
+	hears_nothing = lingers && rank == UNHEARD;
+	if (!lingers && !atoi(argv[3]))
 		die_early(rank, who);
 	else if (rank == who)
-		countdown = atoi(argv[3]);
+		countdown = lingers ? 2 : atoi(argv[3]);
 	if (try(comm, argv[1], "told: ")) {
 		countdown = 0;
 		try(comm, argv[1], "again: ");

@@ -158,3 +158,11 @@ void launcher_end(bool missed)
 		launcher.way->tell(group_of());
 	launcher.way = NULL;
 }
+
+/* Only what this machine's launcher knows is told: a process that has not answered may merely be slow. */
+void launcher_tell(MPI_Comm comm)
+{
+	launcher_begin(comm);
+	launcher_end(launcher.way && launcher.way->tell &&
+		     launcher.way->ask(is_waited_for, NULL) > 0);
+}

@@ -13,4 +13,7 @@ bool launcher_misses(void);
 /* @missed: one of them has died, which those that wait on other machines may not know yet. */
 void launcher_end(bool missed);
 
+/* One of @comm's processes has not answered: others may still wait on other machines, and know of no death. */
+void launcher_tell(MPI_Comm comm);
+
 #endif

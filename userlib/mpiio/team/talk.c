@@ -158,9 +158,14 @@ static int talk_wait(struct mpiio_team *t, uint64_t until)
 	return 0;
 }
 
+/* A process that has died after it had come may have kept from some of the others that all have. */
 static int talk_answer(struct mpiio_team *t)
 {
-	return talk_wait(t, t->group ? 0 : now_ns() + bound_ns);
+	int ret = talk_wait(t, t->group ? 0 : now_ns() + bound_ns);
+
+	if (ret && !t->group)
+		launcher_tell(t->comm);
+	return ret;
 }
 
 /* Whether there is anybody to talk to, and a way. */
