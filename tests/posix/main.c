@@ -65,7 +65,7 @@ static void case_child(const struct session *s, const struct px_case *c, const c
 	const char *said;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(CASE_SECONDS);
+	alarm((unsigned int)(CASE_SECONDS * px_patience()));
 	umask(0);
 	snprintf(here, sizeof(here), "%s/%s", s->dir, sub);
 	snprintf(there, sizeof(there), "%s/%s", s->other, sub);

@@ -102,6 +102,8 @@ extern const struct px_case px_cases_open[], px_cases_names[], px_cases_link[], 
 const char *px_script_run(const char *script, const char *other);
 bool px_script_wants_root(const char *script);
 __attribute__((format(printf, 2, 3))) long px_wrong(struct px *p, const char *fmt, ...);
+/* How many times as long as on an idle machine what may hang is waited for: $DDIO_PATIENCE, 1 to 100. */
+int px_patience(void);
 /* The descriptor that "#n" names, else -1. */
 int px_fd(const struct px *p, const char *word);
 /* Bits that the words between commas name. */

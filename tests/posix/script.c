@@ -18,9 +18,9 @@
 
 #define STATEMENT_BYTES 1024
 #define WORD_BYTES 8192
-#define JOIN_MS 20000
-/* So long nothing may happen to a process that waits in its system call, $DDIO_PATIENCE times as long on a slow machine. */
-#define BUSY_MS 100
+/* What ends a wait for what hangs; and how long nothing may happen to a process that waits in its system call. */
+#define JOIN_MS (20000 * px_patience())
+#define BUSY_MS (100 * px_patience())
 #define LOOK_MS 5
 
 /**
@@ -38,6 +38,14 @@ struct run {
 	struct helper helper[2];
 	const char *other;
 };
+
+int px_patience(void)
+{
+	const char *said = getenv("DDIO_PATIENCE");
+	int n = said ? atoi(said) : 1;
+
+	return n < 1 ? 1 : n > 100 ? 100 : n;
+}
 
 long px_wrong(struct px *p, const char *fmt, ...)
 {
@@ -314,14 +322,6 @@ static bool sleeps_in_lock(pid_t pid)
 	return !text[0] || (sscanf(text, "%ld", &nr) == 1 && (nr == SYS_fcntl || nr == SYS_flock));
 }
 
-static int patience(void)
-{
-	const char *said = getenv("DDIO_PATIENCE");
-	int n = said ? atoi(said) : 1;
-
-	return n < 1 ? 1 : n > 100 ? 100 : n;
-}
-
 /* A process that is slow to begin is waited for: a signal that came before its call would not end that. */
 static const char *helper_busy(struct helper *h)
 {
@@ -335,7 +335,7 @@ static const char *helper_busy(struct helper *h)
 			return "the other process did not wait";
 	if (!sleeps_in_lock(h->pid))
 		return "the other process did not come to its call";
-	return poll(&fd, 1, BUSY_MS * patience()) ? "the other process did not wait" : NULL;
+	return poll(&fd, 1, BUSY_MS) ? "the other process did not wait" : NULL;
 }
 
 static const char *helper_send(struct run *r, struct helper *h, const char *text, bool wait)
