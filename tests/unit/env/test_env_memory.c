@@ -35,6 +35,7 @@ struct memory_end {
 	struct ddio_listener *listener;
 	struct ddio_mailbox box;
 	int err;
+	bool accepted;
 	ssize_t status;
 	size_t write_len;
 	_Atomic uint64_t got;
@@ -449,7 +450,8 @@ static void end_take(void *arg)
 {
 	struct memory_end *e = arg;
 
-	e->err = e->stream ? ddio_memory_take(&e->stream, &e->box) : -EAGAIN;
+	e->accepted = e->stream;
+	e->err = e->accepted ? ddio_memory_take(&e->stream, &e->box) : -EAGAIN;
 }
 
 static void test_take(void)
@@ -476,7 +478,8 @@ static void test_take(void)
 		end_at = ddio_env_now(e.env) + PATIENCE;
 		do {
 			on_reactor(e.env, end_take, &e);
-		} while (!e.stream && ddio_env_now(e.env) < end_at);
+		} while (!e.accepted && ddio_env_now(e.env) < end_at);
+		CU_ASSERT(e.accepted);
 		CU_ASSERT_NOT_EQUAL(e.err, 0);
 		ddio_mailbox_close(&e.box);
 	}
