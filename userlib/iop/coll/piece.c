@@ -15,12 +15,12 @@ static struct coll_slot *find_slot(struct coll *coll, uint32_t disk, uint64_t fi
 
 	for (d = 0; d < coll->ndisks; d++) {
 		struct coll_disk *cd = &coll->disk[d];
+		struct slot_set asked = cd->asks[ASK_ASKED];
 
 		if (cd->disk->number != disk)
 			continue;
-		for (s = 0; s < cd->nslots; s++)
-			if (cd->slot[s].ask == ASK_ASKED &&
-			    cd->slot[s].next.file_block == file_block &&
+		while ((s = slot_set_take(&asked)) < cd->nslots)
+			if (cd->slot[s].next.file_block == file_block &&
 			    ddio_list_empty(&cd->slot[s].asking))
 				return &cd->slot[s];
 	}

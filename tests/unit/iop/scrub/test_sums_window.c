@@ -106,7 +106,8 @@ static uint8_t *in_read_slot(struct reactor *reactor)
 
 static bool slot_has_piece(const struct coll_slot *slot)
 {
-	return slot->ask == ASK_ASKED && slot->straight && slot->part[0].owed == OWED_HERE;
+	return slot->ask == ASK_ASKED && slot_set_has(&slot->disk->straight, slot_place(slot)) &&
+	       slot->part[0].owed == OWED_HERE;
 }
 
 static uint8_t *in_written_slot(struct reactor *reactor)

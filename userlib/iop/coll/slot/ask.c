@@ -26,10 +26,10 @@ static bool goes_straight(const struct coll_slot *slot, const struct coll_part *
 
 static int place_parts(struct coll_slot *slot)
 {
+	bool straight = false;
 	uint32_t used = 0, i;
 	uint8_t *msg;
 
-	slot->straight = false;
 	for (i = 0; i < slot->nparts; i++) {
 		struct coll_part *part = &slot->part[i];
 
@@ -38,7 +38,7 @@ static int place_parts(struct coll_slot *slot)
 		part->owed = OWED_ASKED;
 		part->iov.iov_len = part->len;
 		if (part->direct) {
-			slot->straight = true;
+			straight = true;
 			continue;
 		}
 		msg = slot_msg(slot);
@@ -50,16 +50,14 @@ static int place_parts(struct coll_slot *slot)
 		part->iov.iov_base = msg + used;
 		used += part->len;
 	}
+	slot_set_put(&slot->disk->straight, slot_place(slot), straight);
 	return 0;
 }
 
 static int slot_prepare(struct coll_slot *slot)
 {
-	int err;
+	int err = slot_divide(slot, &slot->next);
 
-	if (slot->ask != ASK_NONE || !slot_take(slot, &slot->next))
-		return 0;
-	err = slot_divide(slot, &slot->next);
 	if (err)
 		return err;
 	slot->arrived = (struct coll_proof){ 0 };
@@ -75,43 +73,53 @@ static int slot_prepare(struct coll_slot *slot)
  */
 static bool can_wait(const struct coll_disk *cd)
 {
-	uint32_t busy = 0, coming = 0, i;
+	struct slot_set coming = slot_set_or(&cd->asks[ASK_ASKED], &cd->asks[ASK_READY]), busy;
 
-	if (coll_req_flag(cd->coll->req, DDIO_COLL_NO_BATCH))
+	if (coll_req_flag(cd->coll->req, DDIO_COLL_NO_BATCH) || slot_set_empty(&coming))
 		return false;
-	for (i = 0; i < cd->nslots; i++) {
-		busy += cd->source->busy(&cd->slot[i]);
-		coming += cd->slot[i].ask == ASK_ASKED || cd->slot[i].ask == ASK_READY;
-	}
-	return coming && busy > cd->nslots / 2;
+	busy = cd->source->busy(cd);
+	return slot_set_count(&busy) > cd->nslots / 2;
 }
 
-static void slot_ask(struct coll_slot *slot)
+/* It is idle, or nothing of its next block goes straight into its block buffer. */
+static void slot_ask(struct coll_slot *slot, bool straight)
 {
 	uint32_t i;
 
-	if (slot->ask != ASK_TAKEN ||
-	    (slot->straight && (slot->state != SLOT_IDLE || !slot->disk->source->bind(slot))))
+	if (straight && !slot->disk->source->bind(slot))
 		return;
-	for (i = 0; slot->straight && i < slot->nparts; i++)
+	for (i = 0; straight && i < slot->nparts; i++)
 		if (slot->part[i].direct)
 			slot->part[i].iov.iov_base = slot->buf + slot->part[i].first;
 	slot_ask_enter(slot, ASK_ASKED);
 	slot_tell(slot);
 }
 
+/* Slots without a next block take one each while there are some: 0 or -ENOMEM. */
+static int take_blocks(struct coll_disk *cd)
+{
+	struct slot_set without = cd->asks[ASK_NONE];
+	uint32_t i;
+	int err = 0;
+
+	while (!err && (i = slot_set_take(&without)) < cd->nslots &&
+	       slot_take(&cd->slot[i], &cd->slot[i].next))
+		err = slot_prepare(&cd->slot[i]);
+	return err;
+}
+
 void coll_ask(struct coll_disk *cd)
 {
+	struct slot_set asking;
 	uint32_t i;
 
-	for (i = 0; i < cd->nslots; i++) {
-		if (slot_prepare(&cd->slot[i])) {
-			coll_fail_memory(cd->coll);
-			return;
-		}
+	if (take_blocks(cd)) {
+		coll_fail_memory(cd->coll);
+		return;
 	}
 	if (can_wait(cd))
 		return;
-	for (i = 0; i < cd->nslots; i++)
-		slot_ask(&cd->slot[i]);
+	asking = slot_set_but(&cd->asks[ASK_TAKEN], &cd->straight, &cd->working);
+	while ((i = slot_set_take(&asking)) < cd->nslots)
+		slot_ask(&cd->slot[i], slot_set_has(&cd->straight, i));
 }

@@ -36,9 +36,9 @@ static void request_take(struct coll_slot *slot)
 	slot->at = slot->next;
 }
 
-static bool request_busy(const struct coll_slot *slot)
+static struct slot_set request_busy(const struct coll_disk *cd)
 {
-	return slot->state != SLOT_IDLE;
+	return cd->working;
 }
 
 static void request_write(struct coll_slot *slot)

@@ -127,14 +127,9 @@ void coll_disk_run(struct coll_disk *cd)
 
 bool coll_disk_idle(const struct coll_disk *cd)
 {
-	uint32_t i;
-
-	if (cd->feed.stream || cd->scatter)
+	if (cd->feed.stream || cd->scatter || cd->plan.left)
 		return false;
-	for (i = 0; i < cd->nslots; i++)
-		if (cd->slot[i].state != SLOT_IDLE || cd->slot[i].ask != ASK_NONE)
-			return false;
-	return !cd->plan.left;
+	return slot_set_empty(&cd->working) && slot_set_count(&cd->asks[ASK_NONE]) == cd->nslots;
 }
 
 /* Only locks and questions can be called back, not what the disk or connections have begun. */

@@ -54,10 +54,10 @@ static void feed_write_take(struct coll_slot *slot)
 	slot->at = slot->next;
 }
 
-/* Returns true if a block is at work or complete; a complete one waits only for the disk's grant. */
-static bool feed_write_busy(const struct coll_slot *slot)
+/* Those whose block is at work or complete; a complete one waits only for the disk's grant. */
+static struct slot_set feed_write_busy(const struct coll_disk *cd)
 {
-	return slot->state != SLOT_IDLE || slot->ask == ASK_READY;
+	return slot_set_or(&cd->working, &cd->asks[ASK_READY]);
 }
 
 static void feed_write_write(struct coll_slot *slot)

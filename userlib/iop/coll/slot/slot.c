@@ -40,11 +40,16 @@ static void slot_trace(const struct coll_slot *slot, enum ddio_trace_kind kind, 
 		       const struct coll_block *block)
 {
 	COLL_TRACE(slot->disk->coll, .kind = kind, .what = state, .place = block->file_block,
-		   .disk = slot->disk->disk->number, .slot = (uint16_t)(slot - slot->disk->slot));
+		   .disk = slot->disk->disk->number, .slot = (uint16_t)slot_place(slot));
 }
 
 void slot_ask_enter(struct coll_slot *slot, enum ask_state state)
 {
+	struct coll_disk *cd = slot->disk;
+	uint32_t place = slot_place(slot);
+
+	slot_set_put(&cd->asks[slot->ask], place, false);
+	slot_set_put(&cd->asks[state], place, true);
 	slot->ask = state;
 	slot_trace(slot, DDIO_TRACE_ASK, (uint16_t)state, &slot->next);
 }
@@ -63,6 +68,7 @@ void slot_enter(struct coll_slot *slot, enum slot_state state)
 	}
 	slot->since = now;
 	slot->state = state;
+	slot_set_put(&slot->disk->working, slot_place(slot), state != SLOT_IDLE);
 	slot_trace(slot, DDIO_TRACE_SLOT, (uint16_t)state, &slot->at);
 	if (left)
 		sweep_moved(slot->disk);
@@ -271,6 +277,7 @@ void slot_init(struct coll_disk *cd, struct coll_slot *slot)
 	slot->req.arg = slot;
 	slot->since = ddio_env_now(cd->coll->reactor->env);
 	ddio_list_init(&slot->asking);
+	slot_set_put(&cd->asks[ASK_NONE], slot->number, true);
 }
 
 void coll_block_set(const struct coll_disk *cd, uint64_t number, struct coll_block *block)
@@ -292,6 +299,16 @@ static bool take(struct coll_disk *cd, struct plan_blocks *placed)
 	return more;
 }
 
+struct coll_slot *slot_to_go(const struct coll_disk *cd)
+{
+	struct coll_slot *slot;
+
+	if (cd->turn_go == cd->turn_next)
+		return NULL;
+	slot = &cd->slot[cd->by_turn[cd->turn_go % cd->nslots]];
+	return slot->ask != ASK_NONE && slot->next.turn == cd->turn_go ? slot : NULL;
+}
+
 bool slot_take(struct coll_slot *slot, struct coll_block *block)
 {
 	struct coll_disk *cd = slot->disk;
@@ -303,5 +320,6 @@ bool slot_take(struct coll_slot *slot, struct coll_block *block)
 	block->sector = placed.sector;
 	block->hole = placed.sector == SPAN_HOLE;
 	block->turn = cd->turn_next++;
+	cd->by_turn[block->turn % cd->nslots] = (uint8_t)slot_place(slot);
 	return true;
 }

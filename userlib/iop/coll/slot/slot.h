@@ -13,9 +13,9 @@
 #include "iop/coll/core/coll.h"
 #include "iop/coll/core/plan.h"
 #include "iop/coll/core/trace.h"
+#include "iop/coll/slot/set.h"
 #include "iop/store/epoch.h"
 
-#define COLL_MAX_BUFFERS 128u /* of a disk */
 /*
  * Bytes of buffers that a disk gets by itself, at most so many if they are shared, and all disks of a collective on a reactor; none
  * if the reactor has so many.
@@ -40,6 +40,7 @@ enum ask_state {
 	ASK_TAKEN, /* there is a block, but nobody was asked yet */
 	ASK_ASKED, /* members owe pieces */
 	ASK_READY, /* all pieces are here */
+	ASK_STATES
 };
 
 enum owed {
@@ -101,7 +102,6 @@ struct coll_proof {
  * @covered: bytes of the block at hand that somebody wants
  * @held: the lock is
  * @merge: write: the block keeps bytes that nobody sends
- * @straight: write: some of its pieces go straight into the block buffer
  * @checked: read: the block in @buf has been compared with its checksums in this turn
  * @arrived, @proof: write: of @next and @at
  * @part: by rank, of @next (write) or @at (read)
@@ -121,7 +121,7 @@ struct coll_slot {
 	uint64_t since, asked, offset, granted;
 	struct coll_block at, next;
 	uint32_t covered;
-	bool held, merge, straight, checked;
+	bool held, merge, checked;
 	struct coll_proof arrived, proof;
 	uint8_t *buf;
 	struct coll_part *part;
@@ -174,7 +174,7 @@ extern const struct scatter_ops scatter_read_ops, scatter_write_ops;
  * @bind: write: makes the slot's block buffer the one that its next block must be written from; returns false
  *	as long as that is not known
  * @take: write: the slot is bound, and its next block becomes the one at hand
- * @busy: write: the slot's block is the disk's to wait for, not the members'
+ * @busy: write: returns the slots whose block is the disk's to wait for, not the members'
  * @write: write: the block goes to the disk
  */
 struct source_ops {
@@ -182,7 +182,7 @@ struct source_ops {
 	bool (*fresh)(const struct coll_slot *slot, uint64_t offset);
 	bool (*bind)(struct coll_slot *slot);
 	void (*take)(struct coll_slot *slot);
-	bool (*busy)(const struct coll_slot *slot);
+	struct slot_set (*busy)(const struct coll_disk *cd);
 	void (*write)(struct coll_slot *slot);
 };
 
@@ -232,6 +232,9 @@ enum plan_pass { PLAN_COUNT, PLAN_PLACE, PLAN_MADE };
  * @short_blocks: write: blocks that have no place yet; @holes: runs on the list that lie nowhere
  * @doubts: write: it has to be recorded that blocks may change; @doubt_steps: what may still be done for that
  * @source: where blocks come from or go to
+ * @working: the slots that are not IDLE; @asks: write: those of each state of asking
+ * @straight: write: the slots some of whose next pieces go straight into the block buffer
+ * @by_turn: write: which slot has taken the block of a turn, modulo @nslots
  * @turn_next: the turn that the next block taken gets; @turn_go: the turn that may go to the disk
  * @stride: of buffers
  * @bufs: of blocks
@@ -263,6 +266,8 @@ struct coll_disk {
 	const struct source_ops *source;
 	struct coll_slot *slot;
 	uint32_t nslots;
+	struct slot_set working, straight, asks[ASK_STATES];
+	uint8_t by_turn[COLL_MAX_BUFFERS];
 	uint64_t turn_next, turn_go;
 	size_t stride;
 	uint8_t *bufs;
@@ -275,6 +280,12 @@ struct coll_disk {
 	bool held;
 	uint64_t progress_ns;
 };
+
+/* Returns where the slot is among the disk's. */
+static inline uint32_t slot_place(const struct coll_slot *slot)
+{
+	return (uint32_t)(slot - slot->disk->slot);
+}
 
 /* disk.c */
 /* Makes the slots: 0 or -ENOMEM. */
@@ -308,6 +319,8 @@ void slot_init(struct coll_disk *cd, struct coll_slot *slot);
 void slot_enter(struct coll_slot *slot, enum slot_state state);
 /* write: the one place where the state of its next block changes. */
 void slot_ask_enter(struct coll_slot *slot, enum ask_state state);
+/* Returns the slot with the block whose turn it is to go to the disk, or NULL: no slot has taken that block for writing. */
+struct coll_slot *slot_to_go(const struct coll_disk *cd);
 /* Takes the next block of the disk's list; false if there is none. */
 bool slot_take(struct coll_slot *slot, struct coll_block *block);
 /* Fills in @block: number @number of the object. */

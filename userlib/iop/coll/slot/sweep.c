@@ -15,12 +15,9 @@
 /* Returns where the next block lies that goes to the disk; SPAN_HOLE: nowhere, or there is none. */
 static uint64_t next_sector(const struct coll_disk *cd)
 {
-	uint32_t i;
+	const struct coll_slot *slot = slot_to_go(cd);
 
-	for (i = 0; i < cd->nslots; i++)
-		if (cd->slot[i].ask != ASK_NONE && cd->slot[i].next.turn == cd->turn_go)
-			return cd->slot[i].next.sector;
-	return plan_peek(&cd->plan);
+	return slot ? slot->next.sector : plan_peek(&cd->plan);
 }
 
 static bool keeps_busy(const struct coll_disk *cd)

@@ -197,13 +197,11 @@ static void write_copied(struct coll_slot *slot)
 
 static struct coll_slot *slot_due(struct coll_disk *cd)
 {
-	uint32_t i;
+	struct coll_slot *slot = slot_to_go(cd);
 
-	for (i = 0; i < cd->nslots; i++)
-		if (cd->slot[i].ask == ASK_READY && cd->slot[i].state == SLOT_IDLE &&
-		    cd->slot[i].next.turn == cd->turn_go && cd->source->bind(&cd->slot[i]))
-			return sweep_take(cd) ? &cd->slot[i] : NULL;
-	return NULL;
+	if (!slot || slot->ask != ASK_READY || slot->state != SLOT_IDLE || !cd->source->bind(slot))
+		return NULL;
+	return sweep_take(cd) ? slot : NULL;
 }
 
 static void write_go(struct coll_disk *cd)
