@@ -115,7 +115,8 @@ const char *ddio_last_error(const struct ddio_session *session);
  * loopback address only.  Where the cluster knows users, all must be the same one's.
  *
  * Return: 0; -EINVAL: two members have the same rank, or they disagree about @size; -EACCES: not a
- * loopback address, and there is no key, or rank 0 is another user's; -EBUSY: another thread is forming a group; -EADDRINUSE, -EADDRNOTAVAIL: rank 0 cannot listen there;
+ * loopback address, and there is no key, or rank 0 is another user's; -EBUSY: another thread is forming a group by
+ * address; -EADDRINUSE, -EADDRNOTAVAIL: rank 0 cannot listen there;
  * -EKEYREJECTED: a member has another key; -ETIMEDOUT: members are missing (the text names them).
  */
 int ddio_group_create(struct ddio_session *session, uint32_t rank, uint32_t size,
@@ -142,6 +143,8 @@ typedef int (*ddio_bcast_fn)(void *arg, void *buf, size_t len, uint32_t root);
  * @listen: this process's address for the others, "host" or "host:port"; NULL: the one that its I/O
  *	processors see
  * @group: receives the group; ddio_group_free() frees it
+ *
+ * Threads may form several groups of a session at a time.
  *
  * Return: 0, an error of ddio_group_create(), or what @bcast returned.
  */

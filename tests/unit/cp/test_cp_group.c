@@ -146,6 +146,58 @@ static void by_broadcast(void)
 	cp_world_end(&w);
 }
 
+/* Two threads of each process, each with a communicator: what both form around rank 0 has the same members. */
+struct two_boards {
+	struct blackboard first, second;
+	uint32_t formed;
+};
+
+static void form_second(void *arg)
+{
+	struct cp_proc *p = arg;
+	struct two_boards *two = p->w->arg;
+	struct bcast_box ba = { .p = p, .b = &two->second };
+	struct ddio_group *g = NULL;
+
+	CP_OK(p, ddio_group_create_bcast(p->session, p->rank, p->w->p.procs, bcast, &ba, NULL, &g));
+	CP_OK(p, ddio_group_barrier(g));
+	ddio_group_free(g);
+	two->formed++;
+}
+
+static void form_two(struct cp_proc *p)
+{
+	struct two_boards *two = p->w->arg;
+	struct bcast_box ba = { .p = p, .b = &two->first };
+	struct ddio_group *g = NULL;
+
+	ddio_sim_spawn(p->env, form_second, p);
+	/* The second is whole before the first, which has begun. */
+	if (p->rank == p->w->p.procs - 1)
+		while (two->formed < p->rank)
+			ddio_sim_sleep(p->env, CP_MS);
+	CP_OK(p, ddio_group_create_bcast(p->session, p->rank, p->w->p.procs, bcast, &ba, NULL, &g));
+	CP_OK(p, ddio_group_barrier(g));
+	while (two->formed < p->w->p.procs)
+		ddio_sim_sleep(p->env, CP_MS);
+	ddio_group_free(g);
+}
+
+static void two_at_a_time(void)
+{
+	struct two_boards two = { .formed = 0 };
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 5 });
+	CU_ASSERT_EQUAL(cp_run(&w, form_two, &two), 0);
+	CU_ASSERT_EQUAL(two.formed, 5);
+	cp_world_end(&w);
+	memset(&two, 0, sizeof(two));
+	cp_world_begin(&w, &(struct cp_params){ .procs = 5, .deep = true });
+	CU_ASSERT_EQUAL(cp_run(&w, form_two, &two), 0);
+	cp_world_end(&w);
+}
+
 /* Even and odd ranks, odd ones backwards; rank 4 in none. */
 static void splitting(struct cp_proc *p)
 {
@@ -577,7 +629,8 @@ static const struct ut_case forming[] = {
 	{ "split in parts", split_in_parts },
 	{ "barriers hold", barriers_hold },
 	{ "wrong ranks and sizes", wrong_ranks_and_sizes },
-	{ "one meeting at a time", one_meeting_at_a_time },
+	{ "one meeting by address at a time", one_meeting_at_a_time },
+	{ "two at a time by broadcast", two_at_a_time },
 	{ "no key, no network", no_key_no_network },
 	{ 0 },
 };

@@ -317,6 +317,7 @@ int groups_init(struct ddio_session *session, const struct group_user *const *us
 	groups->flat_most = FLAT_MOST;
 	ddio_list_init(&groups->ports);
 	ddio_list_init(&groups->strangers);
+	ddio_list_init(&groups->meetings);
 	session->groups = groups;
 	return 0;
 }

@@ -68,7 +68,7 @@ struct group_user {
  * @users: NULL at the end
  * @ports: where other members of groups connect, the first made with the first group
  * @strangers: connections made there whose group is not known yet
- * @meeting: a group that is being formed around this process
+ * @meetings: groups that are being formed around this process
  * @solo: the group of one of strided and listed independent requests
  */
 struct groups {
@@ -77,7 +77,7 @@ struct groups {
 	const struct group_user *const *users;
 	struct ddio_list ports;
 	struct ddio_list strangers;
-	struct group_meeting *meeting;
+	struct ddio_list meetings;
 	struct ddio_group *solo;
 };
 

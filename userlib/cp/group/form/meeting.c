@@ -16,9 +16,9 @@ static void meeting_dismiss(const struct group_meeting *m)
 	struct stranger *st;
 
 	ddio_list_for_each_entry(st, &s->groups->strangers, link) {
-		if (!st->guest)
+		if (st->meeting != m)
 			continue;
-		st->guest = false;
+		st->meeting = NULL;
 		st->greeted = false;
 		st->stays = m->flat && !m->error.status && st->rank;
 		memcpy(st->hello.group, m->id, sizeof(st->hello.group));
@@ -45,7 +45,7 @@ static void meeting_fail(struct group_meeting *m, uint32_t status, const char *t
 		return;
 	error_status(&m->error, status, "%s", text);
 	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
-		if (st->guest)
+		if (st->meeting == m)
 			ddio_conn_reply(st->conn, &request, status, text, strlen(text));
 	meeting_end(m);
 }
@@ -98,7 +98,8 @@ static bool may_be_flat(const struct group_meeting *m)
 	const struct stranger *st;
 
 	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
-		if (st->guest && st->rank && !(ddio_conn_features(st->conn) & DDIO_FEATURE_FLAT))
+		if (st->meeting == m && st->rank &&
+		    !(ddio_conn_features(st->conn) & DDIO_FEATURE_FLAT))
 			return false;
 	return m->size <= m->session->groups->flat_most;
 }
@@ -110,7 +111,7 @@ static void meeting_send_tables(struct group_meeting *m)
 
 	m->flat = may_be_flat(m);
 	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
-		if (st->guest && st->rank)
+		if (st->meeting == m && st->rank)
 			send_near(m, st);
 	meeting_end(m);
 }
@@ -130,9 +131,9 @@ static int arrive_check(struct group_meeting *m, const struct ddio_msg_group_joi
 	return -EINVAL;
 }
 
-int meeting_arrive(struct group_meeting *m, struct stranger *guest, const struct ddio_msg *msg,
-		   const void *payload)
+int meeting_arrive(struct stranger *guest, const struct ddio_msg *msg, const void *payload)
 {
+	struct group_meeting *m = guest->meeting;
 	struct ddio_msg_group_join join;
 	char text[DDIO_MAX_TEXT];
 	int err = ddio_get_group_join(payload, msg->length, &join);
@@ -141,8 +142,6 @@ int meeting_arrive(struct group_meeting *m, struct stranger *guest, const struct
 		return err;
 	if (guest->rank || !join.addr[0])
 		return -EPROTO;
-	if (m->over)
-		return 0;
 	if (whose_matters(guest->conn, m->by_addr) && !guest->same) {
 		ddio_conn_reply(guest->conn, msg, DDIO_ST_PERMISSION, OF_ANOTHER,
 				strlen(OF_ANOTHER));
@@ -161,12 +160,37 @@ int meeting_arrive(struct group_meeting *m, struct stranger *guest, const struct
 	return 0;
 }
 
-void meeting_left(struct group_meeting *m, struct stranger *guest)
+void meeting_left(struct stranger *guest)
 {
-	if (m->over || !guest->rank)
+	struct group_meeting *m = guest->meeting;
+
+	if (!guest->rank)
 		return;
 	m->addr[guest->rank][0] = '\0';
 	m->arrived--;
+}
+
+static const uint8_t unknown[DDIO_GROUP_ID_LEN];
+
+/* By address, guests know no group. */
+struct group_meeting *meeting_of(const struct groups *groups, const uint8_t id[DDIO_GROUP_ID_LEN])
+{
+	struct group_meeting *m;
+
+	ddio_list_for_each_entry(m, &groups->meetings, link)
+		if (!m->over && !memcmp(id, m->by_addr ? unknown : m->id, DDIO_GROUP_ID_LEN))
+			return m;
+	return NULL;
+}
+
+static bool one_by_addr(const struct groups *groups)
+{
+	const struct group_meeting *m;
+
+	ddio_list_for_each_entry(m, &groups->meetings, link)
+		if (m->by_addr)
+			return true;
+	return false;
 }
 
 int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, const char *own,
@@ -174,8 +198,8 @@ int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, con
 {
 	struct group_meeting *m;
 
-	if (session->groups->meeting) {
-		error_set(error, -EBUSY, "this session is forming another group");
+	if (by_addr && one_by_addr(session->groups)) {
+		error_set(error, -EBUSY, "this session is forming another group by address");
 		return -EBUSY;
 	}
 	m = calloc(1, sizeof(*m));
@@ -193,7 +217,7 @@ int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, con
 	m->timer.fn = meeting_late;
 	m->timer.arg = m;
 	ddio_timer_arm(session->env, &m->timer, ddio_env_now(session->env) + session->timeout_ns);
-	session->groups->meeting = m;
+	ddio_list_add(&m->link, &session->groups->meetings);
 	*result = m;
 	return 0;
 free_meeting:
@@ -221,8 +245,9 @@ void meeting_wait(struct group_meeting *m, void (*done)(struct group_meeting *me
 void meeting_free(struct group_meeting *m)
 {
 	ddio_timer_cancel(m->session->env, &m->timer);
-	if (m->session->groups->meeting == m)
-		m->session->groups->meeting = NULL;
+	if (!m->over)
+		meeting_dismiss(m);
+	ddio_list_del(&m->link);
 	free(m->addr);
 	free(m);
 }

@@ -8,7 +8,7 @@
 /**
  * struct stranger - an accepted connection whose group is not known yet
  * @greeted: its HELLO, @hello, has come, and it waits for its group
- * @guest: it takes part in the session's meeting; after that, @hello names the group
+ * @meeting: it is a guest of that; after that, @hello names the group
  * @stays: its table says to keep this connection as the one with its parent
  * @asked: it has shown whose it is; @same: it is this process's user's
  * @rank: the guest's, once it has given its address; else 0
@@ -18,20 +18,23 @@ struct stranger {
 	struct ddio_session *session;
 	struct ddio_conn *conn;
 	struct ddio_timer timer;
-	bool greeted, guest, stays, asked, same;
+	struct group_meeting *meeting;
+	bool greeted, stays, asked, same;
 	struct ddio_msg_hello hello;
 	uint32_t rank;
 };
 
 /**
  * struct group_meeting - at rank 0: the members of a group that is being formed
- * @id: of the group; with @by_addr the others do not know it yet
+ * @link: in the session's list: threads may form several groups at a time
+ * @id: of the group; with @by_addr the others do not know it yet, so that there is one such meeting at a time
  * @flat: the group's tree will be
  * @addr: of each rank; an empty one has not arrived
  * @timer: bound on all of it
  * @done: all have arrived and were sent their table, or @error says why not
  */
 struct group_meeting {
+	struct ddio_list link;
 	struct ddio_session *session;
 	uint8_t id[DDIO_GROUP_ID_LEN];
 	bool by_addr, flat;
@@ -50,10 +53,11 @@ int meeting_begin(struct ddio_session *session, uint32_t size, bool by_addr, con
 void meeting_wait(struct group_meeting *meeting, void (*done)(struct group_meeting *meeting),
 		  void *arg);
 void meeting_free(struct group_meeting *meeting);
+/* The one that a HELLO with this group is for, or NULL. */
+struct group_meeting *meeting_of(const struct groups *groups, const uint8_t id[DDIO_GROUP_ID_LEN]);
 /* Takes a guest's GROUP_JOIN.  A negative return closes its connection. */
-int meeting_arrive(struct group_meeting *meeting, struct stranger *guest,
-		   const struct ddio_msg *msg, const void *payload);
+int meeting_arrive(struct stranger *guest, const struct ddio_msg *msg, const void *payload);
 /* Forgets a guest whose connection ended. */
-void meeting_left(struct group_meeting *meeting, struct stranger *guest);
+void meeting_left(struct stranger *guest);
 
 #endif /* DDIO_CP_MEETING_H */

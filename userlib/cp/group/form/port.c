@@ -33,8 +33,8 @@ static void stranger_closed(void *ctx, int err, const char *why)
 
 	(void)err;
 	(void)why;
-	if (st->guest && st->session->groups->meeting)
-		meeting_left(st->session->groups->meeting, st);
+	if (st->meeting)
+		meeting_left(st);
 	ddio_conn_close(st->conn, false);
 	stranger_free(st);
 }
@@ -62,11 +62,11 @@ static int stranger_message(void *ctx, const struct ddio_msg *msg, const void *p
 {
 	struct stranger *st = ctx;
 
-	if (msg->opcode == DDIO_OP_USER && st->guest)
+	if (msg->opcode == DDIO_OP_USER && st->meeting)
 		return stranger_user(st, msg, payload);
-	if (msg->opcode != DDIO_OP_GROUP_JOIN || !st->guest || !st->session->groups->meeting)
+	if (msg->opcode != DDIO_OP_GROUP_JOIN || !st->meeting)
 		return -EPROTO;
-	return meeting_arrive(st->session->groups->meeting, st, msg, payload);
+	return meeting_arrive(st, msg, payload);
 }
 
 /* Its group did not come in time; or it was sent what it came for and did not leave. */
@@ -74,18 +74,10 @@ static void stranger_late(void *arg)
 {
 	struct stranger *st = arg;
 
-	if (st->greeted && !st->guest)
+	if (st->greeted && !st->meeting)
 		ddio_conn_refuse(st->conn, DDIO_ST_NOT_FOUND, "there is no such group here");
 	else
 		stranger_closed(st, 0, "");
-}
-
-static bool stranger_is_expected(const struct stranger *st)
-{
-	static const uint8_t none[DDIO_GROUP_ID_LEN];
-	const struct group_meeting *m = st->session->groups->meeting;
-
-	return m && !m->over && !memcmp(st->hello.group, m->by_addr ? none : m->id, sizeof(none));
 }
 
 /* Returns true if the stranger needs no more waiting: admitted or refused. */
@@ -103,9 +95,9 @@ static bool stranger_admit(struct stranger *st)
 		ddio_conn_refuse(conn, DDIO_ST_INVALID, "not a member of the group");
 		return true;
 	}
-	if (!stranger_is_expected(st))
+	st->meeting = meeting_of(st->session->groups, st->hello.group);
+	if (!st->meeting)
 		return false;
-	st->guest = true;
 	ddio_conn_welcome(conn, &welcome);
 	return true;
 }
@@ -164,7 +156,7 @@ void strangers_admit(struct ddio_session *session, struct ddio_group *group)
 			continue;
 		if (st->stays && peer_adopt(group, st->rank, st->conn, false))
 			stranger_free(st);
-		else if (st->greeted && !st->guest)
+		else if (st->greeted && !st->meeting)
 			stranger_admit(st);
 	}
 }
