@@ -142,7 +142,7 @@ night: $(TOOL_TARGETS)
 check-build:
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all perf-bins helper-bins example-bins mpiio-tests $(VM_BIN)
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) D=asan all unit-bins helper-bins mpiio
-	$(Q)$(MAKE) --no-print-directory -j$$(nproc) D=tsan all unit-bins helper-bins
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) D=tsan all unit-bins helper-bins mpiio
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) fuzz-bins
 
 check:

@@ -31,5 +31,6 @@ void hostile_cases(void);
 void ranks_cases(void);
 void differ_cases(void);
 void threads_cases(void);
+void threads_one_cases(void);
 
 #endif

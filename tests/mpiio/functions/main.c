@@ -25,6 +25,7 @@ int main(int argc, char **argv)
 	hostile_cases();
 	ranks_cases();
 	differ_cases();
+	threads_one_cases();
 	threads_cases();
 	return tst_finish();
 }

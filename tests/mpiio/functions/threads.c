@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* MPI_THREAD_MULTIPLE: two threads of each rank, in calls of two files and of the same. */
-#include "tests/mpiio/functions/functions.h"
-#include <pthread.h>
+#include "tests/mpiio/functions/threads.h"
 
-enum { THREADS = 2, ROUNDS = 30, RECORDS = 500, REQUESTS = 70 };
+enum { ROUNDS = 30, RECORDS = 500, REQUESTS = 70 };
 
-/* Complaints go by the main thread. */
-struct crossing {
-	pthread_t thread;
-	MPI_File fh;
-	int number, failed, wrong;
-};
-
-static void note(struct crossing *w, int rc)
+void thread_note(struct crossing *w, int rc)
 {
 	if (rc != MPI_SUCCESS && !w->failed)
 		w->failed = rc;
 }
 
-static void two_run(struct crossing *w, void *(*body)(void *arg))
+void threads_run(struct crossing *w, void *(*body)(void *arg))
 {
 	int i;
 
 	for (i = 0; i < THREADS; i++) {
 		w[i].number = i;
-		pthread_create(&w[i].thread, NULL, body, &w[i]);
+		pthread_create(&w[i].thread, NULL, body ? body : w[i].body, &w[i]);
 	}
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(w[i].thread, NULL);
@@ -33,9 +25,8 @@ static void two_run(struct crossing *w, void *(*body)(void *arg))
 	}
 }
 
-static bool has_threads(void)
+bool threads_are_there(void)
 {
-	/* The MPIs' own do not all bear this. */
 	if (!tst.strict || !tst.threads)
 		tst_skip("only with --ddio and --threads");
 	return tst.strict && tst.threads;
@@ -50,17 +41,17 @@ static void *collectives(void *arg)
 
 	for (i = 0; i < ROUNDS; i++) {
 		v = 100 * i + tst.rank + 7 * w->number;
-		note(w,
-		     MPI_File_write_at_all(w->fh, 4 * tst.rank, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
-		note(w, MPI_File_set_size(w->fh, 4 * tst.size + i + w->number));
-		note(w, MPI_File_seek_shared(w->fh, 4 * tst.size + i, MPI_SEEK_SET));
-		note(w, MPI_File_write_ordered(w->fh, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
-		note(w, MPI_File_sync(w->fh));
+		thread_note(w, MPI_File_write_at_all(w->fh, 4 * tst.rank, &v, 1, MPI_INT,
+						     MPI_STATUS_IGNORE));
+		thread_note(w, MPI_File_set_size(w->fh, 4 * tst.size + i + w->number));
+		thread_note(w, MPI_File_seek_shared(w->fh, 4 * tst.size + i, MPI_SEEK_SET));
+		thread_note(w, MPI_File_write_ordered(w->fh, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
+		thread_note(w, MPI_File_sync(w->fh));
 		v = 0;
-		note(w,
-		     MPI_File_read_at_all(w->fh, 4 * tst.rank, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+		thread_note(w, MPI_File_read_at_all(w->fh, 4 * tst.rank, &v, 1, MPI_INT,
+						    MPI_STATUS_IGNORE));
 		w->wrong += v != 100 * i + tst.rank + 7 * w->number;
-		note(w, MPI_File_get_size(w->fh, &size));
+		thread_note(w, MPI_File_get_size(w->fh, &size));
 		w->wrong += size != 5 * tst.size + i;
 	}
 	return NULL;
@@ -71,12 +62,12 @@ static void two_files(void)
 	struct crossing w[THREADS] = { { 0 } };
 	int i;
 
-	if (!has_threads())
+	if (!threads_are_there())
 		return;
 	w[0].fh = tst_create(".two0");
 	w[1].fh = tst_create(".two1");
 	if (w[0].fh != MPI_FILE_NULL && w[1].fh != MPI_FILE_NULL)
-		two_run(w, collectives);
+		threads_run(w, collectives);
 	for (i = 0; i < THREADS; i++)
 		if (w[i].fh != MPI_FILE_NULL)
 			tst_close(&w[i].fh);
@@ -89,7 +80,7 @@ static void *records(void *arg)
 	int i, v = w->number;
 
 	for (i = 0; i < RECORDS; i++)
-		note(w, MPI_File_write(w->fh, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+		thread_note(w, MPI_File_write(w->fh, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
 	return NULL;
 }
 
@@ -100,14 +91,14 @@ static void one_pointer(void)
 	MPI_Offset where = 0, base = (MPI_Offset)sizeof(got) * tst.rank;
 	MPI_File fh;
 
-	if (!has_threads())
+	if (!threads_are_there())
 		return;
 	fh = tst_create(".ptr2");
 	if (fh == MPI_FILE_NULL)
 		return;
 	OK(MPI_File_seek(fh, base, MPI_SEEK_SET));
 	w[0].fh = w[1].fh = fh;
-	two_run(w, records);
+	threads_run(w, records);
 	OK(MPI_File_get_position(fh, &where));
 	CHECK(where == base + (MPI_Offset)sizeof(got), "the pointer is at %lld", (long long)where);
 	OK(MPI_File_read_at(fh, base, got, THREADS * RECORDS, MPI_INT, MPI_STATUS_IGNORE));
@@ -123,8 +114,8 @@ static void note_several(struct crossing *w, int rc, const MPI_Status *statuses,
 	int i;
 
 	for (i = 0; rc == MPI_ERR_IN_STATUS && i < n; i++)
-		note(w, statuses[i].MPI_ERROR);
-	note(w, rc);
+		thread_note(w, statuses[i].MPI_ERROR);
+	thread_note(w, rc);
 }
 
 /* More requests than begin at once, in both modes, completed in each way. */
@@ -138,16 +129,16 @@ static void *requests(void *arg)
 
 	for (i = 0; i < REQUESTS; i++) {
 		v[i] = 3 * i + w->number;
-		note(w, MPI_File_iwrite_at(w->fh, base + 4 * i, &v[i], 1, MPI_INT, &r[i]));
+		thread_note(w, MPI_File_iwrite_at(w->fh, base + 4 * i, &v[i], 1, MPI_INT, &r[i]));
 	}
 	while (!done)
 		note_several(w, MPI_Testall(REQUESTS, r, &done, statuses), statuses, REQUESTS);
 	for (i = 0; i < REQUESTS; i++) {
 		v[i] = -1;
-		note(w, MPI_File_iread_at(w->fh, base + 4 * i, &v[i], 1, MPI_INT, &r[i]));
+		thread_note(w, MPI_File_iread_at(w->fh, base + 4 * i, &v[i], 1, MPI_INT, &r[i]));
 	}
 	for (i = REQUESTS - 1; i >= 0; i--) {
-		note(w, MPI_Wait(&r[i], MPI_STATUS_IGNORE));
+		thread_note(w, MPI_Wait(&r[i], MPI_STATUS_IGNORE));
 		w->wrong += v[i] != 3 * i + w->number;
 	}
 	return NULL;
@@ -159,7 +150,7 @@ static void many_requests(void)
 	MPI_File fh;
 	int atomic;
 
-	if (!has_threads())
+	if (!threads_are_there())
 		return;
 	fh = tst_create(".req2");
 	if (fh == MPI_FILE_NULL)
@@ -167,7 +158,7 @@ static void many_requests(void)
 	w[0].fh = w[1].fh = fh;
 	for (atomic = 0; atomic < 2; atomic++) {
 		OK(MPI_File_set_atomicity(fh, atomic));
-		two_run(w, requests);
+		threads_run(w, requests);
 	}
 	tst_close(&fh);
 }

@@ -13,7 +13,7 @@
 #include <ddio/ddio.h>
 #include "mpiio/abi/behind.h"
 #include "mpiio/abi/functions.h"
-#include "mpiio/core/view.h"
+#include "mpiio/abi/seen.h"
 #include "mpiio/core/where.h"
 #include "mpiio/data/represent.h"
 #include "mpiio/team/team.h"
@@ -56,9 +56,7 @@ struct mpiio_op;
  * @file: the file
  * @where: what to delete at its end, if @amode says so
  * @amode: as it was opened
- * @view: of this process
- * @etype: as it was set; this library's own, like @filetype
- * @rep: how data look in the file; NULL: as in memory
+ * @seen: by this process
  * @pos: individual pointer, in etypes
  * @shared: the shared pointer; in etypes
  * @atomic: MPI_File_set_atomicity()
@@ -66,22 +64,23 @@ struct mpiio_op;
  * @info: hints as the program gave them
  * @spare: for a process that has no memory in a collective call (op.c)
  * @behind: what collective calls have written that is not in the file yet
- * @lock: guards @pos, @spare
+ * @report: of the last transfer of this process
+ * @lock: guards @seen, @pos, @spare, @report: another thread may be in any call that is not collective.  Those that are set
+ *	@seen, and read it as it is.
  */
 struct mpiio_file {
 	MPI_File ticket;
 	struct mpiio_team *team;
 	uint32_t number;
-	bool forsaken, closing;
+	_Atomic bool forsaken;
+	bool closing;
 	struct ddio_file *file;
 	struct mpiio_where where;
 	int amode;
-	struct mpiio_view view;
-	MPI_Datatype etype, filetype;
-	const struct mpiio_rep *rep;
+	struct mpiio_seen *seen;
 	uint64_t pos;
 	struct ddio_group_counter *shared;
-	bool atomic;
+	_Atomic bool atomic;
 	bool whole; /* collective writes are found as a whole or not at all: some process has the hint "ddio_atomic" */
 	struct mpiio_op *split;
 	MPI_Info info;
@@ -137,6 +136,9 @@ void handle_drop(struct mpiio_file *f);
 struct mpiio_file *handle_find(MPI_File fh);
 void handle_call(MPI_File fh, int code);
 void handle_call_null(int code); /* the error handler of MPI_FILE_NULL */
+
+/* hints.c */
+void report_note(struct mpiio_file *f, const struct ddio_report *report);
 
 /* errors.c: the code alone, 0 for no error. */
 int code_class(int class, const char *text);

@@ -22,10 +22,11 @@ static int mode_check(const struct mpiio_file *f, const struct mpiio_access *a)
 static void pointer_correct(const struct mpiio_op *op)
 {
 	struct mpiio_file *f = op->file;
-	uint64_t etype = f->view.etype, from = op->at / etype, asked = op->memory.len / etype;
+	uint64_t etype = op->seen->view.etype, from = op->at / etype,
+		 asked = op->memory.len / etype;
 
 	pthread_mutex_lock(&f->lock);
-	if (f->pos == from + asked)
+	if (f->seen == op->seen && f->pos == from + asked)
 		f->pos = from + op->moved / etype;
 	pthread_mutex_unlock(&f->lock);
 }
@@ -35,18 +36,32 @@ static uint64_t bytes_at(struct mpiio_op *op, uint64_t etypes)
 {
 	uint64_t bytes;
 
-	if (!__builtin_mul_overflow(etypes, op->file->view.etype, &bytes) && bytes <= BYTES_MAX)
+	if (!__builtin_mul_overflow(etypes, op->seen->view.etype, &bytes) && bytes <= BYTES_MAX)
 		return bytes;
 	if (!op->err)
 		op_wrong(op, MPI_ERR_ARG, "the offset is beyond what a file can have");
 	return 0;
 }
 
-/* Where the access begins.  It moves the pointer by what was asked for, at once: the next may be another thread's. */
-static uint64_t place_of(struct mpiio_op *op)
+/* Moves the pointer by what was asked for, at once: the next may be another thread's.  Returns false if the view is another now. */
+static bool pointer_take(struct mpiio_op *op, uint64_t etypes, uint64_t *at)
 {
 	struct mpiio_file *f = op->file;
-	uint64_t at = 0, etypes = op->err ? 0 : op->memory.len / f->view.etype;
+	bool same;
+
+	pthread_mutex_lock(&f->lock);
+	same = f->seen == op->seen;
+	*at = f->pos;
+	if (same && *at <= BYTES_MAX / op->seen->view.etype)
+		f->pos += etypes;
+	pthread_mutex_unlock(&f->lock);
+	return same;
+}
+
+/* Where the access begins; or returns false. */
+static bool place(struct mpiio_op *op)
+{
+	uint64_t at = 0, etypes = op->err ? 0 : op->memory.len / op->seen->view.etype;
 	int ret;
 
 	switch (op->access.from) {
@@ -54,21 +69,19 @@ static uint64_t place_of(struct mpiio_op *op)
 		at = op->err ? 0 : (uint64_t)op->access.offset;
 		break;
 	case FROM_POINTER:
-		pthread_mutex_lock(&f->lock);
-		at = f->pos;
-		if (at <= BYTES_MAX / f->view.etype)
-			f->pos += etypes;
-		pthread_mutex_unlock(&f->lock);
+		if (!pointer_take(op, etypes, &at))
+			return false;
 		break;
 	case FROM_SHARED:
-		ret = shared_take(f, op->access.all, etypes, &at);
+		ret = shared_take(op->file, op->access.all, etypes, &at);
 		if (ret == -EOVERFLOW)
 			op_wrong(op, MPI_ERR_COUNT, "more than a file can have");
 		else if (ret && !op->err)
 			op_failed(op, ret);
 		break;
 	}
-	return bytes_at(op, at);
+	op_place(op, bytes_at(op, at));
+	return true;
 }
 
 /*
@@ -126,6 +139,21 @@ static int access_split(struct mpiio_op *op)
 	return MPI_SUCCESS;
 }
 
+/* A view that another thread sets meanwhile is that of the whole access, or of nothing of it. */
+static struct mpiio_op *op_placed(struct mpiio_file *f, const struct mpiio_access *a)
+{
+	struct mpiio_op *op;
+
+	while ((op = op_make(f, a))) {
+		if (f->split && a->all && !op->err)
+			op_wrong(op, MPI_ERR_OTHER, "a split collective is under way");
+		if (place(op))
+			break;
+		op_give_back(op);
+	}
+	return op;
+}
+
 int access_run(struct mpiio_file *f, const struct mpiio_access *a)
 {
 	int ret = mode_check(f, a);
@@ -136,12 +164,9 @@ int access_run(struct mpiio_file *f, const struct mpiio_access *a)
 	ret = behind_before(f, a);
 	if (ret)
 		return behind_fail(f, ret);
-	op = op_make(f, a);
+	op = op_placed(f, a);
 	if (!op)
 		return fail_text(f, -ENOMEM, NULL);
-	if (f->split && a->all && !op->err)
-		op_wrong(op, MPI_ERR_OTHER, "a split collective is under way");
-	op_place(op, place_of(op));
 	switch (a->ends) {
 	case ENDS_LATER:
 		return request_make(op, a->request);

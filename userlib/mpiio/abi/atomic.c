@@ -8,7 +8,7 @@
 /* What this process has to lock; false: nothing. */
 static bool range_of(struct mpiio_op *op)
 {
-	const struct mpiio_view *v = &op->file->view;
+	const struct mpiio_view *v = &op->seen->view;
 	int64_t first, last;
 
 	op->lock_offset = op->lock_len = 0;

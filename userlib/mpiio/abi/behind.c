@@ -114,15 +114,26 @@ static const char *text_of(const struct mpiio_file *f, int err)
 	return team_text(f->team, err);
 }
 
-int behind_fail(const struct mpiio_file *f, int err)
+static void text_copy(struct mpiio_behind *b, char *text, size_t size)
 {
-	return fail_text(f, err, f->behind.text);
+	pthread_mutex_lock(&b->lock);
+	snprintf(text, size, "%s", b->text);
+	pthread_mutex_unlock(&b->lock);
+}
+
+int behind_fail(struct mpiio_file *f, int err)
+{
+	char text[sizeof(f->behind.text)];
+
+	text_copy(&f->behind, text, sizeof(text));
+	return fail_text(f, err, text);
 }
 
 /*
  * Under the lock: pieces as a transfer.
  */
 struct gathered_transfer {
+	struct ddio_report report;
 	struct ddio_tree tree;
 	struct ddio_view view[BEHIND_CALLS];
 	struct ddio_part part;
@@ -147,15 +158,25 @@ static void transfer_of(struct mpiio_file *f, unsigned int call, struct gathered
 			continue;
 		}
 		from = n ? from : skip;
-		view_part(&f->view, p->at, p->len, &g->tree, &g->view[n++]);
+		view_part(&f->seen->view, p->at, p->len, &g->tree, &g->view[n++]);
 	}
 	g->part = (struct ddio_part){ .kind = DDIO_PART_VIEW, .n = n };
 	g->part.view = g->view;
-	f->report = (struct ddio_report){ .struct_size = sizeof(f->report) };
+	g->report = (struct ddio_report){ .struct_size = sizeof(g->report) };
 	g->transfer = (struct ddio_transfer){ .struct_size = sizeof(g->transfer),
 					      .part = &g->part,
 					      .buf = n ? b->buf + from : NULL,
-					      .report = &f->report };
+					      .report = &g->report };
+}
+
+static int own_write(struct mpiio_file *f, unsigned int call, struct gathered_transfer *g)
+{
+	int ret;
+
+	transfer_of(f, call, g);
+	ret = ddio_write(f->file, &g->transfer);
+	report_note(f, &g->report);
+	return ret;
 }
 
 static void forget(struct mpiio_behind *b)
@@ -171,10 +192,8 @@ static int own_one_by_one(struct mpiio_file *f, struct gathered_transfer *g)
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < f->behind.n && !ret; i++) {
-		transfer_of(f, f->behind.piece[i].call, g);
-		ret = ddio_write(f->file, &g->transfer);
-	}
+	for (i = 0; i < f->behind.n && !ret; i++)
+		ret = own_write(f, f->behind.piece[i].call, g);
 	return ret;
 }
 
@@ -185,12 +204,7 @@ static int own_locked(struct mpiio_file *f)
 
 	if (!f->behind.n)
 		return 0;
-	if (f->behind.twice) {
-		ret = own_one_by_one(f, &g);
-	} else {
-		transfer_of(f, CALL_ALL, &g);
-		ret = ddio_write(f->file, &g.transfer);
-	}
+	ret = f->behind.twice ? own_one_by_one(f, &g) : own_write(f, CALL_ALL, &g);
 	forget(&f->behind);
 	if (ret)
 		err_note(&f->behind, ret, text_of(f, ret));
@@ -275,6 +289,7 @@ static int write_all(struct mpiio_file *f, struct gathered_transfer *g)
 		g->transfer.flags = DDIO_XFER_OVERLAP;
 		ret = ddio_write_all(f->file, f->team->group, &g->transfer);
 	}
+	report_note(f, &g->report);
 	return ret;
 }
 
@@ -300,25 +315,53 @@ struct agreed {
 	uint64_t most, err, twice;
 };
 
+static struct agreed agreed_of(struct mpiio_behind *b)
+{
+	struct agreed mine;
+
+	pthread_mutex_lock(&b->lock);
+	mine = (struct agreed){ b->most, (uint64_t)-b->err, b->twice };
+	pthread_mutex_unlock(&b->lock);
+	return mine;
+}
+
+/* All have heard of what this process has said; what has gone wrong since then they hear later. */
+static void agreed_note(struct mpiio_behind *b, const struct agreed *mine, const struct agreed *all)
+{
+	pthread_mutex_lock(&b->lock);
+	if (mine->err)
+		b->err = 0;
+	else if (all->err)
+		snprintf(b->text, sizeof(b->text), "another process could not write: %s",
+			 strerror((int)all->err));
+	b->most = 0;
+	pthread_mutex_unlock(&b->lock);
+}
+
+static int agree_fail(struct mpiio_file *f, int err)
+{
+	const char *text = text_of(f, err);
+
+	pthread_mutex_lock(&f->behind.lock);
+	snprintf(f->behind.text, sizeof(f->behind.text), "%s", text);
+	pthread_mutex_unlock(&f->behind.lock);
+	return err;
+}
+
 static int agree(struct mpiio_file *f, struct agreed *all)
 {
 	struct mpiio_behind *b = &f->behind;
-	int64_t numbers[] = { (int64_t)b->most, -(int64_t)b->err, b->twice, b->calls,
-			      -(int64_t)b->calls };
+	const struct agreed mine = agreed_of(b);
+	int64_t calls = b->calls;
+	int64_t numbers[] = { (int64_t)mine.most, (int64_t)mine.err, mine.twice, calls, -calls };
 	int ret = file_max(f, CALL_GATHERED, numbers, 5);
 
 	if (!ret && numbers[3] != -numbers[4])
 		ret = file_differs(f);
-	if (ret) {
-		snprintf(b->text, sizeof(b->text), "%s", text_of(f, ret));
-		return ret;
-	}
+	if (ret)
+		return agree_fail(f, ret);
 	*all = (struct agreed){ (uint64_t)numbers[0], (uint64_t)numbers[1], numbers[2] != 0 };
-	if (all->err && !b->err)
-		snprintf(b->text, sizeof(b->text), "another process could not write: %s",
-			 strerror((int)all->err));
-	b->most = 0;
-	b->err = 0;
+	agreed_note(b, &mine, all);
 	return 0;
 }
 
@@ -330,6 +373,7 @@ static int all_locked(struct mpiio_file *f, struct agreed *all)
 	if (!all->twice) {
 		transfer_of(f, CALL_ALL, &g);
 		ret = ddio_write_all(f->file, f->team->group, &g.transfer);
+		report_note(f, &g.report);
 	}
 	all->twice = ret == -EBADSLT;
 	if (all->twice)
@@ -377,8 +421,8 @@ int behind_settle(struct mpiio_file *f)
 	if (!b->calls)
 		return 0;
 	requests_begin_all(f->team);
-	pthread_mutex_lock(&b->lock);
 	ret = agree(f, &all);
+	pthread_mutex_lock(&b->lock);
 	if (!ret) {
 		ret = all_locked(f, &all);
 		window_choose(b, all.most, all.twice || b->calls == 1);
@@ -514,6 +558,6 @@ void behind_write(struct mpiio_op *op)
 	ret = behind_settle(op->file);
 	if (ret && !op->err) {
 		op_failed(op, ret);
-		snprintf(op->text, sizeof(op->text), "%s", b->text);
+		text_copy(b, op->text, sizeof(op->text));
 	}
 }

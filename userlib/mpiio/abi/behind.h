@@ -31,14 +31,17 @@ struct behind_piece {
  * @buf: @len bytes of @n pieces, of which some are of the same place if @twice; room for @room
  * @due: when they go to the file without another call
  * @writer: the thread that sees to that, if it @has_writer; it ends when it is to @stop
- * @lock: of @err, @buf, @len, @twice, @n, @piece, @due, @stop; @wake: @n or @stop has changed
+ * @lock: of @err, @told, @text, @buf, @len, @twice, @n, @piece, @due, @stop; @wake: @n or @stop has changed.  Nobody holds it
+ *	while others have not come yet: another thread may be in a call that is not collective, and they wait for what it does next
  *
- * @stage, @direct, @again, @calls and @window are the same on all processes.
+ * @stage, @direct, @again, @calls and @window are the same on all processes, and changed in collective calls only.
  */
+enum behind_stage { BEHIND_OFF, BEHIND_DIRECT, BEHIND_GATHERS };
 struct mpiio_behind {
-	enum { BEHIND_OFF, BEHIND_DIRECT, BEHIND_GATHERS } stage;
+	_Atomic enum behind_stage stage;
 	unsigned int direct, again;
-	unsigned int calls, window;
+	_Atomic unsigned int calls;
+	unsigned int window;
 	uint64_t most;
 	int err;
 	bool told;
@@ -50,7 +53,8 @@ struct mpiio_behind {
 	struct behind_piece piece[BEHIND_CALLS];
 	struct timespec due;
 	pthread_t writer;
-	bool has_writer, stop;
+	_Atomic bool has_writer;
+	bool stop;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 };
@@ -82,6 +86,6 @@ void behind_write(struct mpiio_op *op);
 int behind_settle(struct mpiio_file *f);
 int behind_own(struct mpiio_file *f);
 int behind_before(struct mpiio_file *f, const struct mpiio_access *a);
-int behind_fail(const struct mpiio_file *f, int err);
+int behind_fail(struct mpiio_file *f, int err);
 
 #endif

@@ -127,11 +127,14 @@ int serve_get_atomicity(struct mpiio_file *f, int *flag)
 
 int serve_get_type_extent(struct mpiio_file *f, MPI_Datatype type, MPI_Aint *extent)
 {
+	struct mpiio_seen *seen = seen_take(f);
+	const struct mpiio_rep *rep = seen->rep; /* it stays until the process ends */
 	MPI_Aint lb;
 
-	if (!f->rep)
+	seen_put(seen);
+	if (!rep)
 		return PMPI_Type_get_extent(type, &lb, extent);
-	if (rep_extent(f->rep, type, extent))
+	if (rep_extent(rep, type, extent))
 		return fail_class(f, MPI_ERR_TYPE,
 				  "the file's data representation does not have the datatype");
 	return MPI_SUCCESS;

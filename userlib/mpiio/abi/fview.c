@@ -48,18 +48,11 @@ static int view_make(struct mpiio_view *v, const struct wanted *w)
 }
 
 /* Instead of the program's, which it may free. */
-static int types_copy(struct wanted *w)
+static int types_copy(const struct wanted *w, struct mpiio_seen *seen)
 {
-	MPI_Datatype etype;
-
-	if (type_copy(w->etype, &etype))
-		return -ENOMEM;
-	if (type_copy(w->filetype, &w->filetype)) {
-		type_drop(&etype);
-		return -ENOMEM;
-	}
-	w->etype = etype;
-	return 0;
+	return type_copy(w->etype, &seen->etype) || type_copy(w->filetype, &seen->filetype)
+		       ? -ENOMEM
+		       : 0;
 }
 
 /* A displacement at the shared pointer, for files that can only be gone through. */
@@ -73,7 +66,7 @@ static int displacement(struct mpiio_file *f, MPI_Offset *disp)
 	if (!(f->amode & MPI_MODE_SEQUENTIAL))
 		return -EINVAL;
 	ret = ddio_counter_get(f->shared, &now);
-	byte = ret ? ret : view_byte(&f->view, (uint64_t)now * f->view.etype);
+	byte = ret ? ret : view_byte(&f->seen->view, (uint64_t)now * f->seen->view.etype);
 	*disp = byte;
 	return byte < 0 ? (int)byte : 0;
 }
@@ -115,10 +108,9 @@ static const char *fault(const struct wanted *w, int mine)
 }
 
 /* What differs where it must not, or went wrong on any rank; one message for all of it. */
-static int agree(struct mpiio_file *f, const struct wanted *w, const struct mpiio_view *v,
-		 int64_t rep, int mine)
+static int agree(struct mpiio_file *f, const struct wanted *w, int64_t etype, int64_t rep, int mine)
 {
-	int64_t say[6] = { -mine, (int64_t)v->etype, -(int64_t)v->etype, rep, -rep, behind_says(f) };
+	int64_t say[6] = { -mine, etype, -etype, rep, -rep, behind_says(f) };
 	const int64_t *most = say;
 	int ret = file_max(f, CALL_VIEW, say, 6);
 
@@ -156,14 +148,14 @@ static int represented_view(struct mpiio_view *v, const struct wanted *w,
 	return ret;
 }
 
-static int view_prepare(struct mpiio_file *f, struct mpiio_view *v, struct wanted *w,
+static int view_prepare(struct mpiio_file *f, struct mpiio_seen *seen, struct wanted *w,
 			const struct mpiio_rep *rep)
 {
-	int ret = displacement(f, &w->disp);
+	int ret = seen ? displacement(f, &w->disp) : -ENOMEM;
 
 	if (!ret)
-		ret = rep ? represented_view(v, w, rep) : view_make(v, w);
-	return ret ? ret : types_copy(w);
+		ret = rep ? represented_view(&seen->view, w, rep) : view_make(&seen->view, w);
+	return ret ? ret : types_copy(w, seen);
 }
 
 int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
@@ -172,32 +164,23 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 	struct wanted w = { disp, etype, filetype, f->amode & MPI_MODE_RDONLY };
 	const struct mpiio_rep *rep;
 	bool known = representation_of(datarep, &rep);
-	struct mpiio_view v = { 0 };
+	struct mpiio_seen *seen;
 	int ret, mine, told;
 
 	ret = behind_settle(f);
 	if (ret)
 		return behind_fail(f, ret);
 	hints_take(f, info);
-	mine = f->split ? -EINPROGRESS : view_prepare(f, &v, &w, rep);
-	ret = agree(f, &w, &v, representation_number(known, rep), mine);
+	seen = seen_new(rep);
+	mine = f->split ? -EINPROGRESS : view_prepare(f, seen, &w, rep);
+	ret = agree(f, &w, seen ? (int64_t)seen->view.etype : 0, representation_number(known, rep),
+		    mine);
 	if (ret) {
-		if (!mine) {
-			type_drop(&w.etype);
-			type_drop(&w.filetype);
-		}
-		view_drop(&v);
+		seen_put(seen);
 		return ret;
 	}
 	told = requests_settle(f);
-	type_drop(&f->etype);
-	type_drop(&f->filetype);
-	f->etype = w.etype;
-	f->filetype = w.filetype;
-	view_drop(&f->view);
-	f->view = v;
-	f->rep = rep;
-	f->pos = 0;
+	seen_use(f, seen);
 	if (shared_set(f, 0))
 		return fail(f, -EIO);
 	fail_code(f, told);
@@ -207,9 +190,12 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 int serve_get_view(struct mpiio_file *f, MPI_Offset *disp, MPI_Datatype *etype,
 		   MPI_Datatype *filetype, char *datarep)
 {
-	*disp = (MPI_Offset)f->view.disp;
-	strcpy(datarep, f->rep ? f->rep->name : "native");
-	if (type_copy(f->etype, etype) || type_copy(f->filetype, filetype))
-		return fail_text(f, -ENOMEM, NULL);
-	return MPI_SUCCESS;
+	struct mpiio_seen *seen = seen_take(f);
+	int ret;
+
+	*disp = (MPI_Offset)seen->view.disp;
+	strcpy(datarep, seen->rep ? seen->rep->name : "native");
+	ret = type_copy(seen->etype, etype) || type_copy(seen->filetype, filetype);
+	seen_put(seen);
+	return ret ? fail_text(f, -ENOMEM, NULL) : MPI_SUCCESS;
 }

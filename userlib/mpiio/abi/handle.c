@@ -12,7 +12,7 @@
 #include "mpiio/abi/abi.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mpiio_file *files;
+static struct mpiio_file *_Atomic files; /* changed under the lock */
 
 /* Tickets of closed files, with their error handler as new: opening one costs more than keeping it. */
 #define SPARE_MAX 8
@@ -22,6 +22,25 @@ static unsigned int spares;
 static bool folder_make(char *dir, size_t size, const char *tmp)
 {
 	return (size_t)snprintf(dir, size, "%s/ddio-mpiio.XXXXXX", tmp) < size && mkdtemp(dir);
+}
+
+/*
+ * On a communicator that nobody else uses: a program's thread may be in a collective call on MPI_COMM_SELF.  One at a time, since this is
+ * such a call, too.
+ */
+static int file_open(const char *path, MPI_File *ticket)
+{
+	static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+	static MPI_Comm alone = MPI_COMM_NULL;
+	int ret = MPI_SUCCESS;
+
+	pthread_mutex_lock(&opening);
+	if (alone == MPI_COMM_NULL)
+		ret = PMPI_Comm_dup(MPI_COMM_SELF, &alone);
+	if (ret == MPI_SUCCESS)
+		ret = real.File_open(alone, path, MPI_MODE_RDONLY, MPI_INFO_NULL, ticket);
+	pthread_mutex_unlock(&opening);
+	return ret;
 }
 
 static int ticket_open(MPI_File *ticket)
@@ -37,7 +56,7 @@ static int ticket_open(MPI_File *ticket)
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0) {
 		close(fd);
-		ret = real.File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, ticket);
+		ret = file_open(path, ticket);
 		unlink(path);
 		snprintf(path, sizeof(path), "%s/ticket.locktest.0", dir);
 		unlink(path);
@@ -155,12 +174,16 @@ void handle_each_of(const struct mpiio_team *team,
 
 void handle_drop(struct mpiio_file *f)
 {
-	struct mpiio_file **p;
+	struct mpiio_file *before;
 
 	pthread_mutex_lock(&lock);
-	for (p = &files; *p != f; p = &(*p)->next)
-		;
-	*p = f->next;
+	if (files == f) {
+		files = f->next;
+	} else {
+		for (before = files; before->next != f; before = before->next)
+			;
+		before->next = f->next;
+	}
 	pthread_mutex_unlock(&lock);
 	if (!spare_give(f->ticket))
 		real.File_close(&f->ticket);
@@ -210,7 +233,7 @@ struct mpiio_file *handle_find(MPI_File fh)
 {
 	struct mpiio_file *f;
 
-	if (!__atomic_load_n(&files, __ATOMIC_ACQUIRE))
+	if (!files)
 		return NULL;
 	pthread_mutex_lock(&lock);
 	for (f = files; f && f->ticket != fh; f = f->next)

@@ -119,6 +119,13 @@ static void say(MPI_Info info, const char *key, uint64_t n)
 	PMPI_Info_set(info, key, text);
 }
 
+void report_note(struct mpiio_file *f, const struct ddio_report *report)
+{
+	pthread_mutex_lock(&f->lock);
+	f->report = *report;
+	pthread_mutex_unlock(&f->lock);
+}
+
 /* The last transfer of this process, as struct ddio_report has it. */
 static void say_report(MPI_Info info, const struct ddio_report *r)
 {
@@ -137,6 +144,7 @@ static void say_report(MPI_Info info, const struct ddio_report *r)
 
 int serve_get_info(struct mpiio_file *f, MPI_Info *info)
 {
+	struct ddio_report report;
 	struct ddio_file_stat st;
 	int ret = ddio_fstat(f->file, &st);
 
@@ -149,7 +157,10 @@ int serve_get_info(struct mpiio_file *f, MPI_Info *info)
 	say(*info, "striping_factor", st.ndisks);
 	say(*info, "start_iodevice", (uint64_t)ddio_file_disk(f->file, 0));
 	PMPI_Info_set(*info, "ddio_write_behind", f->behind.stage == BEHIND_OFF ? "false" : "true");
-	say_report(*info, &f->report);
+	pthread_mutex_lock(&f->lock);
+	report = f->report;
+	pthread_mutex_unlock(&f->lock);
+	say_report(*info, &report);
 	return MPI_SUCCESS;
 }
 

@@ -46,8 +46,8 @@ static void memory_take(struct mpiio_op *op)
 		return op_wrong(op, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
 	if (!type_is_ready(op, a->type))
 		return op_wrong(op, MPI_ERR_TYPE, "the datatype is not committed");
-	if (op->file->rep)
-		ret = rep_make(op->file->rep, a->write, a->buf, a->count, a->type, &op->memory);
+	if (op->seen->rep)
+		ret = rep_make(op->seen->rep, a->write, a->buf, a->count, a->type, &op->memory);
 	else
 		ret = memory_of(a->buf, a->count, a->type, &op->memory);
 	if (ret == -ENOMEM) {
@@ -58,9 +58,9 @@ static void memory_take(struct mpiio_op *op)
 		return op_wrong(op, MPI_ERR_CONVERSION, NOT_CONVERTED);
 	if (ret)
 		return op_wrong(op, MPI_ERR_TYPE, "the datatype cannot be described");
-	if (op->memory.len % op->file->view.etype)
+	if (op->memory.len % op->seen->view.etype)
 		op_wrong(op, MPI_ERR_IO, "the data are not a whole number of etypes");
-	else if (op->memory.len && !shape_bytes(&op->file->view.shape))
+	else if (op->memory.len && !shape_bytes(&op->seen->view.shape))
 		op_wrong(op, MPI_ERR_IO, "the file type of the view has no bytes");
 }
 
@@ -110,6 +110,7 @@ struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a)
 	if (!op)
 		return NULL;
 	op->file = f;
+	op->seen = seen_take(f);
 	op->access = *a;
 	op->request = MPI_REQUEST_NULL;
 	op->type = MPI_DATATYPE_NULL;
@@ -124,6 +125,7 @@ static void op_empty(struct mpiio_op *op)
 {
 	memory_drop(&op->memory);
 	type_drop(&op->type);
+	seen_put(op->seen);
 }
 
 void op_free(struct mpiio_op *op)
@@ -143,7 +145,7 @@ void op_place(struct mpiio_op *op, uint64_t at)
 	struct ddio_transfer *t = &op->transfer;
 
 	op->at = at;
-	view_part(&op->file->view, at, op->memory.len, &op->tree, &op->view);
+	view_part(&op->seen->view, at, op->memory.len, &op->tree, &op->view);
 	op->part = (struct ddio_part){ .kind = DDIO_PART_VIEW, .n = op->memory.len ? 1 : 0 };
 	op->part.view = &op->view;
 	if (op->err)
@@ -204,7 +206,7 @@ static void op_moved(struct mpiio_op *op, uint64_t bytes)
 
 	op->moved = bytes;
 	if (op->memory.staging)
-		taken = rep_taken(op->file->rep, &op->memory, bytes, a->write ? NULL : a->buf,
+		taken = rep_taken(op->seen->rep, &op->memory, bytes, a->write ? NULL : a->buf,
 				  a->type);
 	op->bytes = taken < 0 ? 0 : (uint64_t)taken;
 	if (taken < 0)
@@ -228,19 +230,19 @@ static void take_result(struct mpiio_op *op, int ret)
 	if (ret)
 		return op_failed(op, ret);
 	op_moved(op, op->access.write ? op->memory.len : op->report.bytes_moved);
-	op->file->report = op->report;
+	report_note(op->file, &op->report);
 }
 
 /* Contiguous in file and memory, and nobody else's: the traditional path. */
 static bool is_plain(const struct mpiio_op *op)
 {
-	return !op->access.all && op->memory.packed && view_is_contiguous(&op->file->view);
+	return !op->access.all && op->memory.packed && view_is_contiguous(&op->seen->view);
 }
 
 static void run_plain(struct mpiio_op *op)
 {
 	struct mpiio_file *f = op->file;
-	uint64_t offset = f->view.disp + op->at;
+	uint64_t offset = op->seen->view.disp + op->at;
 	ssize_t n;
 
 	if (op->access.write)
@@ -296,6 +298,8 @@ void op_finish(struct mpiio_op *op)
 	}
 	/* Not when the MPI frees the request: MPICH with threads takes no calls then. */
 	type_drop(&op->type);
+	seen_put(op->seen);
+	op->seen = NULL;
 }
 
 int op_code(const struct mpiio_op *op)

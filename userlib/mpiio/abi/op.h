@@ -11,6 +11,7 @@ enum op_stage { OP_WAITING, OP_BEGINNING, OP_RUNNING, OP_ENDING, OP_COMPLETE };
 /**
  * struct mpiio_op - a transfer
  * @file: of it
+ * @seen: the file's view, until it is over
  * @access: what the program asked for
  * @at: first byte of the view
  * @err: what was wrong before it began: a collective one is made all the same, so that the others hear of it
@@ -33,6 +34,7 @@ enum op_stage { OP_WAITING, OP_BEGINNING, OP_RUNNING, OP_ENDING, OP_COMPLETE };
  */
 struct mpiio_op {
 	struct mpiio_file *file;
+	struct mpiio_seen *seen;
 	struct mpiio_access access;
 	uint64_t at;
 	int err, class;

@@ -132,9 +132,7 @@ static void file_free(struct mpiio_file *f)
 	ddio_counter_free(f->shared);
 	ddio_close(f->file);
 	team_put(f->team);
-	view_drop(&f->view);
-	type_drop(&f->etype);
-	type_drop(&f->filetype);
+	seen_put(f->seen);
 	free(f->spare);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
@@ -151,11 +149,10 @@ static struct mpiio_file *file_new(struct mpiio_team *t, int amode)
 	f->team = t;
 	f->amode = amode;
 	f->ticket = MPI_FILE_NULL;
-	f->etype = MPI_BYTE;
-	f->filetype = MPI_BYTE;
 	f->info = MPI_INFO_NULL;
-	if (view_of_bytes(&f->view) || !op_keep_spare(f)) {
-		view_drop(&f->view);
+	f->seen = seen_of_bytes();
+	if (!f->seen || !op_keep_spare(f)) {
+		seen_put(f->seen);
 		behind_drop(f);
 		free(f);
 		return NULL;

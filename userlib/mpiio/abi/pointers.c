@@ -11,7 +11,7 @@ static int sequential_check(const struct mpiio_file *f)
 			  "the file was opened with MPI_MODE_SEQUENTIAL");
 }
 
-/* Where a seek leads; @from is where the pointer is. */
+/* Where a seek leads; @from is where the pointer is.  Under the lock, or in a collective call. */
 static int target(struct mpiio_file *f, MPI_Offset offset, int whence, uint64_t from, uint64_t *to)
 {
 	struct ddio_file_stat st;
@@ -28,7 +28,7 @@ static int target(struct mpiio_file *f, MPI_Offset offset, int whence, uint64_t 
 		ret = ddio_fstat(f->file, &st);
 		if (ret)
 			return ret;
-		from = view_positions(&f->view, st.size);
+		from = view_positions(&f->seen->view, st.size);
 		break;
 	default:
 		return -EINVAL;
@@ -74,11 +74,13 @@ int serve_get_position(struct mpiio_file *f, MPI_Offset *offset)
 
 int serve_get_byte_offset(struct mpiio_file *f, MPI_Offset offset, MPI_Offset *disp)
 {
+	struct mpiio_seen *seen = seen_take(f);
 	int64_t byte = -EINVAL;
 	uint64_t at;
 
-	if (offset >= 0 && !__builtin_mul_overflow((uint64_t)offset, f->view.etype, &at))
-		byte = view_byte(&f->view, at);
+	if (offset >= 0 && !__builtin_mul_overflow((uint64_t)offset, seen->view.etype, &at))
+		byte = view_byte(&seen->view, at);
+	seen_put(seen);
 	if (byte < 0)
 		return fail_text(f, (int)byte, "the view has no such offset");
 	*disp = byte;

@@ -386,16 +386,6 @@ int request_await(struct mpiio_op *op)
 	return request_complete(op);
 }
 
-static struct mpiio_op *op_of(const struct mpiio_file *f)
-{
-	struct mpiio_op *op;
-
-	pthread_mutex_lock(&lock);
-	op = find_one(is_of, f);
-	pthread_mutex_unlock(&lock);
-	return op;
-}
-
 /* Under the lock: a collective of the team that has not begun. */
 static bool list_has(const struct op_list *l, const struct mpiio_team *team)
 {
@@ -429,24 +419,51 @@ void requests_begin_all(const struct mpiio_team *team)
 	}
 }
 
-/* Another thread that ends one tells its error. */
-static int settle(struct mpiio_op *op)
+static bool is_over(struct mpiio_op *op, const struct mpiio_file *f)
 {
-	await_over(op);
-	if (ending_take(op))
-		return end_untold(op);
-	await_end(op);
-	return MPI_SUCCESS;
+	return op->file == f && op->stage == OP_RUNNING && op_over(op);
 }
 
+/* One that this thread ends, or NULL; @more: there are others.  Those may be another thread's, which frees them: they are not named. */
+static struct mpiio_op *settle_take(const struct mpiio_file *f, bool *more)
+{
+	struct mpiio_op *op;
+
+	pthread_mutex_lock(&lock);
+	op = find_one(is_over, f);
+	*more = find_one(is_of, f) != NULL;
+	if (op)
+		op->stage = OP_ENDING;
+	pthread_mutex_unlock(&lock);
+	return op;
+}
+
+/* As request_nap(), without a request. */
+static void settle_nap(const struct mpiio_file *f, unsigned int *naps)
+{
+	const struct timespec t = { .tv_nsec = *naps > 200 ? 500000 : 20000 };
+	int flag;
+
+	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, f->team->comm, &flag, MPI_STATUS_IGNORE);
+	if (++*naps >= 20)
+		nanosleep(&t, NULL);
+}
+
+/* Another thread that ends one tells its error. */
 int requests_settle(const struct mpiio_file *f)
 {
 	int first = MPI_SUCCESS, code;
+	bool more = requests_pending != 0;
+	unsigned int naps = 0;
 	struct mpiio_op *op;
 
-	while ((op = op_of(f))) {
-		code = settle(op);
+	while (more) {
+		begin_some();
+		op = settle_take(f, &more);
+		code = op ? end_untold(op) : MPI_SUCCESS;
 		first = first ? first : code;
+		if (!op && more)
+			settle_nap(f, &naps);
 	}
 	return first;
 }

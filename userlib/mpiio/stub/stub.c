@@ -95,6 +95,20 @@ static void tell_siblings(void *lib)
 		tell(known->pid, known->n);
 }
 
+/* Another thread may be in its first call, too, which finds one function or the other. */
+static void entry_set(unsigned int i, const void *fn)
+{
+	entry_fn to = NULL;
+
+	memcpy(&to, &fn, sizeof(fn));
+	__atomic_store_n(&entry[i], to, __ATOMIC_RELEASE);
+}
+
+static entry_fn entry_get(enum mpiio_entry n)
+{
+	return __atomic_load_n(&entry[n], __ATOMIC_ACQUIRE);
+}
+
 static int use_backend(void *lib)
 {
 	void **(*table_of)(unsigned int entries) = NULL;
@@ -105,13 +119,13 @@ static int use_backend(void *lib)
 		return 0;
 	memcpy(&table_of, &fn, sizeof(fn));
 	table = table_of(ENTRY_COUNT);
-	for (i = 0; table && i < ENTRY_COUNT; i++)
-		memcpy(&entry[i], &table[i], sizeof(entry[i]));
-	if (table) {
-		fortran_use(lib);
-		tell_siblings(lib);
-	}
-	return table != NULL;
+	if (!table)
+		return 0;
+	fortran_use(lib);
+	tell_siblings(lib);
+	for (i = 0; i < ENTRY_COUNT; i++)
+		entry_set(i, table[i]);
+	return 1;
 }
 
 static void missing(const char *name)
@@ -126,9 +140,7 @@ static void use_mpi(void *mpi)
 	unsigned int i;
 
 	for (i = 0; i < ENTRY_COUNT; i++) {
-		void *fn = mpi ? dlsym(mpi, names[i]) : dlsym(RTLD_NEXT, names[i]);
-
-		memcpy(&entry[i], &fn, sizeof(fn));
+		entry_set(i, mpi ? dlsym(mpi, names[i]) : dlsym(RTLD_NEXT, names[i]));
 	}
 }
 
@@ -147,9 +159,9 @@ static entry_fn resolved(enum mpiio_entry n)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, resolve);
-	if (!entry[n])
+	if (!entry_get(n))
 		missing(names[n]);
-	return entry[n];
+	return entry_get(n);
 }
 
 /* Who calls, for MPI_Register_datarep(): MPICH's Fortran library hands on functions of Fortran.  It has five arguments. */
@@ -166,11 +178,11 @@ static entry_fn resolved(enum mpiio_entry n)
 	EXPORT long PMPI_##n(long a, long b, long c, long d, long e, long f); \
 	long MPI_##n(long a, long b, long c, long d, long e, long f)          \
 	{                                                                     \
-		return entry[ENTRY_##n](a, b, c, d, e, LAST(n, f));           \
+		return entry_get(ENTRY_##n)(a, b, c, d, e, LAST(n, f));       \
 	}                                                                     \
 	long PMPI_##n(long a, long b, long c, long d, long e, long f)         \
 	{                                                                     \
-		return entry[ENTRY_##n](a, b, c, d, e, LAST(n, f));           \
+		return entry_get(ENTRY_##n)(a, b, c, d, e, LAST(n, f));       \
 	}
 #define STUB_FILE(n, params, args) STUB(File_##n)
 #define STUB_DATA(n, form, write, from, all) STUB(File_##n) STUB(File_##n##_c)

@@ -56,12 +56,15 @@ static const struct launcher_way *way_find(void)
 
 void launcher_begin(MPI_Comm comm)
 {
+	const struct launcher_way *way = way_find();
 	int rank = 0, size = 1, turns;
 
+	if (!way) /* and where threads may be here nothing is changed */
+		return;
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &size);
 	turns = size / ASKED_MOST + 1;
-	launcher.way = way_find();
+	launcher.way = way;
 	launcher.comm = comm;
 	launcher.named = false;
 	launcher.every = (uint64_t)turns * 1000000000u;
@@ -154,7 +157,9 @@ bool launcher_misses(void)
 
 void launcher_end(bool missed)
 {
-	if (missed && launcher.way && launcher.way->tell && group_of())
+	if (!launcher.way)
+		return;
+	if (missed && launcher.way->tell && group_of())
 		launcher.way->tell(group_of());
 	launcher.way = NULL;
 }
