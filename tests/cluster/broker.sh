@@ -11,7 +11,7 @@ head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$dir/n/key"
 chmod 600 "$dir/n/key"
 # conf SECURITY: two nodes with two disks each, and so two reactors
 conf() {
-	printf '[cluster]\nname = net\nkey_file = %s/n/key\nblock = 8K\ntimeout = 4s\nsecurity = %s\n' "$dir" "$1"
+	printf '[cluster]\nname = net\nkey_file = %s/n/key\nblock = 8K\ntimeout = %us\nsecurity = %s\n' "$dir" $((2 * DDIO_PATIENCE)) "$1"
 	for n in 0 1; do
 		printf '[node io%s]\naddress = 10.98.0.%s:7400\nmeta = %s/n/io%s\n' $n $((n + 2)) "$dir" $n
 		for d in 0 1; do

@@ -7,8 +7,14 @@
 #include "cp/broker/priv.h"
 #include "cp/group/group.h"
 
-/* So long a broker that has just bound its name may take to listen there; what takes longer is no broker. */
-#define JOIN_TRIES_NS 200000000ull
+/* A broker that has just bound its name and does not yet listen there is tried again so soon. */
+#define JOIN_AGAIN_NS 10000000ull
+
+/* Whoever has waited must still have time to connect by itself: twice this may pass, to find it and to be let in. */
+uint64_t broker_patience(const struct ddio_session *s)
+{
+	return s->timeout_ns / 4;
+}
 
 /* A group that may have one, and whose broker has not been lost. */
 static const struct ddio_group *group_to_use(const struct broker *b)
@@ -112,14 +118,14 @@ static void broker_again(void *arg)
 		find_out(b);
 }
 
-/* The name is bound and nobody listens: it was just bound, or just freed. */
+/* The name is bound and nobody listens: it was just bound, or just freed.  It may take as long to listen as to answer. */
 static bool try_again(struct broker *b)
 {
 	struct ddio_env *env = b->session->env;
 	uint64_t now = ddio_env_now(env);
 
-	return now - b->begun < JOIN_TRIES_NS &&
-	       !ddio_timer_arm(env, &b->again, now + JOIN_TRIES_NS / 20);
+	return now - b->begun < broker_patience(b->session) &&
+	       !ddio_timer_arm(env, &b->again, now + JOIN_AGAIN_NS);
 }
 
 void broker_not_there(struct broker *b, int err)

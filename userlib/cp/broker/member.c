@@ -154,9 +154,9 @@ void member_join(struct broker *b)
 
 	memcpy(hello.group, b->group, sizeof(hello.group));
 	session_conn_opts(s, &opts);
-	/* What goes there is sealed already; and whoever has waited must still have time to connect by itself. */
+	/* What goes there is sealed already. */
 	opts.tls = NULL;
-	opts.handshake_ns = s->timeout_ns / 4;
+	opts.handshake_ns = broker_patience(s);
 	err = ddio_conn_connect(s->env, b->name, &hello, &opts, &member_ops, b, &b->conn);
 	if (err)
 		broker_not_there(b, err);

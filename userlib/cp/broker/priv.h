@@ -47,6 +47,8 @@ struct broker {
 };
 
 /* broker.c */
+/* So long a member waits for a broker that does not listen yet, and then for one that does not answer. */
+uint64_t broker_patience(const struct ddio_session *s);
 /* Goes on with the lanes that wait for the broker. */
 void broker_wake(struct broker *b);
 /* One end of a connection asks whether the other is there, or says that it is. */
