@@ -154,7 +154,7 @@ void member_join(struct broker *b)
 
 	memcpy(hello.group, b->group, sizeof(hello.group));
 	session_conn_opts(s, &opts);
-	/* What goes there is sealed already. */
+	/* Messages there are sealed already. */
 	opts.tls = NULL;
 	opts.handshake_ns = broker_patience(s);
 	err = ddio_conn_connect(s->env, b->name, &hello, &opts, &member_ops, b, &b->conn);

@@ -13,7 +13,7 @@
 #include <ddio/ddio.h>
 #include "mpiio/abi/behind.h"
 #include "mpiio/abi/functions.h"
-#include "mpiio/abi/seen.h"
+#include "mpiio/data/fview.h"
 #include "mpiio/core/where.h"
 #include "mpiio/data/represent.h"
 #include "mpiio/team/team.h"
@@ -77,7 +77,7 @@ struct mpiio_file {
 	struct ddio_file *file;
 	struct mpiio_where where;
 	int amode;
-	struct mpiio_seen *seen;
+	struct mpiio_fview *seen;
 	uint64_t pos;
 	struct ddio_group_counter *shared;
 	_Atomic bool atomic;

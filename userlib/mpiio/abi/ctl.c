@@ -127,11 +127,11 @@ int serve_get_atomicity(struct mpiio_file *f, int *flag)
 
 int serve_get_type_extent(struct mpiio_file *f, MPI_Datatype type, MPI_Aint *extent)
 {
-	struct mpiio_seen *seen = seen_take(f);
+	struct mpiio_fview *seen = fview_hold(&f->seen, &f->lock);
 	const struct mpiio_rep *rep = seen->rep; /* it stays until the process ends */
 	MPI_Aint lb;
 
-	seen_put(seen);
+	fview_put(seen);
 	if (!rep)
 		return PMPI_Type_get_extent(type, &lb, extent);
 	if (rep_extent(rep, type, extent))

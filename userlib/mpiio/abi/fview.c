@@ -4,6 +4,19 @@
 #include <string.h>
 #include "mpiio/abi/hints.h"
 
+/* With the caller's reference; the pointer is at the beginning. */
+static void fview_use(struct mpiio_file *f, struct mpiio_fview *seen)
+{
+	struct mpiio_fview *had;
+
+	pthread_mutex_lock(&f->lock);
+	had = f->seen;
+	f->seen = seen;
+	f->pos = 0;
+	pthread_mutex_unlock(&f->lock);
+	fview_put(had);
+}
+
 struct wanted {
 	MPI_Offset disp;
 	MPI_Datatype etype, filetype;
@@ -48,7 +61,7 @@ static int view_make(struct mpiio_view *v, const struct wanted *w)
 }
 
 /* Instead of the program's, which it may free. */
-static int types_copy(const struct wanted *w, struct mpiio_seen *seen)
+static int types_copy(const struct wanted *w, struct mpiio_fview *seen)
 {
 	return type_copy(w->etype, &seen->etype) || type_copy(w->filetype, &seen->filetype)
 		       ? -ENOMEM
@@ -148,7 +161,7 @@ static int represented_view(struct mpiio_view *v, const struct wanted *w,
 	return ret;
 }
 
-static int view_prepare(struct mpiio_file *f, struct mpiio_seen *seen, struct wanted *w,
+static int view_prepare(struct mpiio_file *f, struct mpiio_fview *seen, struct wanted *w,
 			const struct mpiio_rep *rep)
 {
 	int ret = seen ? displacement(f, &w->disp) : -ENOMEM;
@@ -164,23 +177,23 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 	struct wanted w = { disp, etype, filetype, f->amode & MPI_MODE_RDONLY };
 	const struct mpiio_rep *rep;
 	bool known = representation_of(datarep, &rep);
-	struct mpiio_seen *seen;
+	struct mpiio_fview *seen;
 	int ret, mine, told;
 
 	ret = behind_settle(f);
 	if (ret)
 		return behind_fail(f, ret);
 	hints_take(f, info);
-	seen = seen_new(rep);
+	seen = fview_new(rep);
 	mine = f->split ? -EINPROGRESS : view_prepare(f, seen, &w, rep);
 	ret = agree(f, &w, seen ? (int64_t)seen->view.etype : 0, representation_number(known, rep),
 		    mine);
 	if (ret) {
-		seen_put(seen);
+		fview_put(seen);
 		return ret;
 	}
 	told = requests_settle(f);
-	seen_use(f, seen);
+	fview_use(f, seen);
 	if (shared_set(f, 0))
 		return fail(f, -EIO);
 	fail_code(f, told);
@@ -190,12 +203,12 @@ int serve_set_view(struct mpiio_file *f, MPI_Offset disp, MPI_Datatype etype, MP
 int serve_get_view(struct mpiio_file *f, MPI_Offset *disp, MPI_Datatype *etype,
 		   MPI_Datatype *filetype, char *datarep)
 {
-	struct mpiio_seen *seen = seen_take(f);
+	struct mpiio_fview *seen = fview_hold(&f->seen, &f->lock);
 	int ret;
 
 	*disp = (MPI_Offset)seen->view.disp;
 	strcpy(datarep, seen->rep ? seen->rep->name : "native");
 	ret = type_copy(seen->etype, etype) || type_copy(seen->filetype, filetype);
-	seen_put(seen);
+	fview_put(seen);
 	return ret ? fail_text(f, -ENOMEM, NULL) : MPI_SUCCESS;
 }

@@ -110,7 +110,7 @@ struct mpiio_op *op_make(struct mpiio_file *f, const struct mpiio_access *a)
 	if (!op)
 		return NULL;
 	op->file = f;
-	op->seen = seen_take(f);
+	op->seen = fview_hold(&f->seen, &f->lock);
 	op->access = *a;
 	op->request = MPI_REQUEST_NULL;
 	op->type = MPI_DATATYPE_NULL;
@@ -125,7 +125,7 @@ static void op_empty(struct mpiio_op *op)
 {
 	memory_drop(&op->memory);
 	type_drop(&op->type);
-	seen_put(op->seen);
+	fview_put(op->seen);
 }
 
 void op_free(struct mpiio_op *op)
@@ -298,7 +298,7 @@ void op_finish(struct mpiio_op *op)
 	}
 	/* Not when the MPI frees the request: MPICH with threads takes no calls then. */
 	type_drop(&op->type);
-	seen_put(op->seen);
+	fview_put(op->seen);
 	op->seen = NULL;
 }
 

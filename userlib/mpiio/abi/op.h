@@ -34,7 +34,7 @@ enum op_stage { OP_WAITING, OP_BEGINNING, OP_RUNNING, OP_ENDING, OP_COMPLETE };
  */
 struct mpiio_op {
 	struct mpiio_file *file;
-	struct mpiio_seen *seen;
+	struct mpiio_fview *seen;
 	struct mpiio_access access;
 	uint64_t at;
 	int err, class;

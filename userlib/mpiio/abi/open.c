@@ -132,7 +132,7 @@ static void file_free(struct mpiio_file *f)
 	ddio_counter_free(f->shared);
 	ddio_close(f->file);
 	team_put(f->team);
-	seen_put(f->seen);
+	fview_put(f->seen);
 	free(f->spare);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
@@ -150,9 +150,9 @@ static struct mpiio_file *file_new(struct mpiio_team *t, int amode)
 	f->amode = amode;
 	f->ticket = MPI_FILE_NULL;
 	f->info = MPI_INFO_NULL;
-	f->seen = seen_of_bytes();
+	f->seen = fview_of_bytes();
 	if (!f->seen || !op_keep_spare(f)) {
-		seen_put(f->seen);
+		fview_put(f->seen);
 		behind_drop(f);
 		free(f);
 		return NULL;

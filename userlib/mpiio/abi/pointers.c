@@ -74,13 +74,13 @@ int serve_get_position(struct mpiio_file *f, MPI_Offset *offset)
 
 int serve_get_byte_offset(struct mpiio_file *f, MPI_Offset offset, MPI_Offset *disp)
 {
-	struct mpiio_seen *seen = seen_take(f);
+	struct mpiio_fview *seen = fview_hold(&f->seen, &f->lock);
 	int64_t byte = -EINVAL;
 	uint64_t at;
 
 	if (offset >= 0 && !__builtin_mul_overflow((uint64_t)offset, seen->view.etype, &at))
 		byte = view_byte(&seen->view, at);
-	seen_put(seen);
+	fview_put(seen);
 	if (byte < 0)
 		return fail_text(f, (int)byte, "the view has no such offset");
 	*disp = byte;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a process sees of a file. */
-#ifndef MPIIO_SEEN_H
-#define MPIIO_SEEN_H
+#ifndef MPIIO_FVIEW_H
+#define MPIIO_FVIEW_H
 
 #include <mpi.h>
+#include <pthread.h>
 #include "mpiio/core/view.h"
 #include "mpiio/data/represent.h"
 
-struct mpiio_file;
-
 /**
- * struct mpiio_seen - a view as it was set, and does not change
+ * struct mpiio_fview - a view as it was set, and does not change
  * @refs: the file and its accesses: while one of these is under way another thread may set another view
  * @view: of the process
  * @etype: as it was set; this library's own, like @filetype
  * @rep: how data look in the file; NULL: as in memory
  */
-struct mpiio_seen {
+struct mpiio_fview {
 	unsigned int refs;
 	struct mpiio_view view;
 	MPI_Datatype etype, filetype;
@@ -24,13 +23,12 @@ struct mpiio_seen {
 };
 
 /* With one reference, of the caller; NULL: no memory. */
-struct mpiio_seen *seen_new(const struct mpiio_rep *rep); /* what is seen is the caller's to say */
-struct mpiio_seen *seen_of_bytes(void);
+struct mpiio_fview *
+fview_new(const struct mpiio_rep *rep); /* what is seen is the caller's to say */
+struct mpiio_fview *fview_of_bytes(void);
 
-struct mpiio_seen *seen_take(struct mpiio_file *f);
-void seen_put(struct mpiio_seen *seen); /* or NULL */
-
-/* From now on the file's, with the caller's reference; its pointer is at the beginning. */
-void seen_use(struct mpiio_file *f, struct mpiio_seen *seen);
+/* One more, of what is there now: @of is changed under @lock. */
+struct mpiio_fview *fview_hold(struct mpiio_fview *const *of, pthread_mutex_t *lock);
+void fview_put(struct mpiio_fview *seen); /* or NULL */
 
 #endif
