@@ -5,8 +5,8 @@
 BUILD=$(cd "$(dirname "$0")/../.." && pwd)/build/tsan
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_mpiio.sh"
-# What an MPI copies into a buffer of ours, on whichever thread is in a call of it, is ordered by the MPI's own means, which are not seen.
-# A suppression needs that thread's stack, which is not always known any more: so copies by code that is not instrumented do not count.
+# The MPIs are not built with it: what they copy, on whichever thread is in a call of theirs, is ordered by means that it does not see.  So
+# copies by code that is not instrumented do not count.
 export TSAN_OPTIONS="exitcode=66:halt_on_error=0:ignore_noninstrumented_modules=1:history_size=4:suppressions=$top/tests/mpiio/tsan.supp:log_path=$dir/report"
 # UCX, by which MPICH sends, calls locks of its own from threads that have not begun.
 export UCX_MEM_MMAP_HOOK_MODE=none UCX_MEM_EVENTS=no

@@ -325,7 +325,6 @@ static void shared_pointer(void)
 static void *waits(void *arg)
 {
 	struct crossing *w = arg;
-
 	int i;
 
 	for (i = 0; i < WAITED; i++)

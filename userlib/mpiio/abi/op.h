@@ -48,7 +48,8 @@ struct mpiio_op {
 	struct ddio_report report;
 	struct ddio_op *running;
 	bool ended;
-	uint64_t moved, bytes;
+	uint64_t moved;
+	_Atomic uint64_t bytes; /* the MPI asks for them on the thread that looks at the request */
 	MPI_Request request;
 	struct mpiio_op *other, *next, **link;
 	enum op_stage stage;

@@ -333,18 +333,25 @@ int request_complete(struct mpiio_op *op)
 	return op->code;
 }
 
-/* The MPI may have to do something for other ranks meanwhile, which it does while it is asked for a request. */
-void request_nap(MPI_Request request, unsigned int *naps)
+/* None at first, and then longer ones. */
+static void nap(unsigned int *naps)
 {
 	struct timespec t = { .tv_nsec = 20000 };
-	int flag;
 
-	real.Request_get_status(request, &flag, MPI_STATUS_IGNORE);
 	if (++*naps < 20)
 		return;
 	if (*naps > 200)
 		t.tv_nsec = 500000;
 	nanosleep(&t, NULL);
+}
+
+/* The MPI may have to do something for other ranks meanwhile, which it does while it is asked for a request. */
+void request_nap(MPI_Request request, unsigned int *naps)
+{
+	int flag;
+
+	real.Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+	nap(naps);
 }
 
 /* Of this thread's own time: one that asks again within the first has computed nothing in between; after the second it sleeps. */
@@ -441,12 +448,10 @@ static struct mpiio_op *settle_take(const struct mpiio_file *f, bool *more)
 /* As request_nap(), without a request. */
 static void settle_nap(const struct mpiio_file *f, unsigned int *naps)
 {
-	const struct timespec t = { .tv_nsec = *naps > 200 ? 500000 : 20000 };
 	int flag;
 
 	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, f->team->comm, &flag, MPI_STATUS_IGNORE);
-	if (++*naps >= 20)
-		nanosleep(&t, NULL);
+	nap(naps);
 }
 
 /* Another thread that ends one tells its error. */

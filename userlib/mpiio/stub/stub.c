@@ -139,9 +139,8 @@ static void use_mpi(void *mpi)
 {
 	unsigned int i;
 
-	for (i = 0; i < ENTRY_COUNT; i++) {
+	for (i = 0; i < ENTRY_COUNT; i++)
 		entry_set(i, mpi ? dlsym(mpi, names[i]) : dlsym(RTLD_NEXT, names[i]));
-	}
 }
 
 static void resolve(void)
