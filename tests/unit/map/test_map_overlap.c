@@ -225,6 +225,7 @@ static uint64_t check_lowest(struct twin_rng *rng, const struct gen_parts *g, st
 	struct naive lowest;
 	uint64_t faults;
 
+	*taken = 0;
 	if (ddio_map_new_overlapping(g->part, g->nprocs, MAP_TWICE | MAP_LOWEST, &map, NULL))
 		return 1;
 	naive_init(&lowest, g, v->t.bytes, UINT32_MAX);
