@@ -116,14 +116,19 @@ moved_by() {
 	"$ddio" status --metrics | sed -n "s/^ddio_job_[a-z_]*bytes_total{.*job=\"$1\".*} //p" | awk '{ n += $1 } END { print n + 0 }'
 }
 
+# hears PID: it has a handler for SIGINT, and has not ended
+hears() {
+	local caught
+	caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+	[ $((0x${caught:-0} & 2)) != 0 ]
+}
 # interrupt PID: by SIGINT, as soon as it would hear that.  A shell's background commands begin with it ignored, and one that is slow to
 # begin would be waited for without end; one that never does is killed.
 interrupt() {
-	local n caught
+	local n
 	for ((n = 0; n < 200 * DDIO_PATIENCE; n++)); do
-		caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
-		[ -n "$caught" ] || return
-		[ $((0x$caught & 2)) = 0 ] || { kill -INT "$1"; return; }
+		! hears "$1" || { kill -INT "$1"; return; }
+		grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null || return
 		sleep 0.1
 	done
 	kill -KILL "$1"

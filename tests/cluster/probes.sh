@@ -35,13 +35,25 @@ work() {
 	"$ddio" import "$dir/f" f && "$ddio" export f - >/dev/null && "$ddio" rm f &&
 		"$ddio" bench --conf "$DDIO_CONF" --cps 2 --size 1M --patterns wb,rb --records 8192 --methods dd >/dev/null
 }
+# end_tracer PID: by SIGINT, and by another each second while it still has its handler: bpftrace forgets one that comes between setting the
+# handler and waiting for events (7 of 60 beside four busy loops).  When it has heard one it drops the handler, and prints what it counted.
+end_tracer() {
+	local n
+	interrupt "$1"
+	for ((n = 0; n < 20 * DDIO_PATIENCE; n++)); do
+		sleep 1
+		hears "$1" || return
+		kill -INT "$1"
+	done
+	kill -KILL "$1"
+}
 # traced SCRIPT SECONDS: runs it while there is work; what it says is in $dir/SCRIPT.  It needs so long to begin.
 traced() {
 	bpftrace -p "$daemon" "tools/monitoring/ddio-$1.bt" >"$dir/$1" 2>&1 &
 	local tracer=$!
 	sleep "$2"
 	work
-	interrupt $tracer
+	end_tracer $tracer
 	wait $tracer
 }
 # disks_seen SECONDS: the script counts what the daemon counts
