@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # quick
-# What every file of the project must have: a licence line, the house's format,
-# and no sign of unfinished work.  make quick looks at what has changed since it last passed ($SINCE), or
+# What every file of the project must have: a place (what a program that is tried by hand leaves at the top level has none),
+# a licence line, the house's format, and no sign of unfinished work.  make quick looks at what has changed since it last passed ($SINCE), or
 # differs from what is committed.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -43,6 +43,11 @@ if [ ${#files[@]} -gt 0 ]; then
 	faults "unfinished" < <(grep -nE "\\b($w)\\b" /dev/null "${files[@]}")
 	faults "not as clang-format has it (make fmt)" < <(printf '%s\n' "${files[@]}" | not_formatted)
 	passed=$((${#files[@]} > failed ? ${#files[@]} - failed : 0))
+fi
+top='\.[^/]*|CHANGES|Documentation|LICENSE|MAINTAINERS|Makefile|README|SECURITY|fuse|include|kmod|tests|tools|userlib'
+if git rev-parse >/dev/null 2>&1; then
+	faults "has no place at the top level" < <(git ls-files | grep -vE "^\"?($top)(/|\$)")
+	passed=$((passed + 1))
 fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
