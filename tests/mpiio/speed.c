@@ -5,7 +5,7 @@
  * by collective calls.  The file is there already, and what is written overwrites it.  Rank 0 prints a line for each of the
  * PATTERNS, "rb,wbc": "wbc write MB/s"; for a read two, "rb cold MB/s", when the kernel's pages of the file have been dropped,
  * and "rb hot MB/s", when the same has just been read.  With SPEED_LIMIT=SECONDS in the environment a pattern that has taken
- * so long is given up, and all that follow: "rb slow SECONDS".
+ * so long is given up, and all that follow: "rb slow SECONDS".  With SPEED_INDIVIDUAL set each process makes its calls by itself.
  */
 #include "tests/mpiio/speed.h"
 #include <signal.h>
@@ -79,15 +79,20 @@ struct speed_call {
 	MPI_File file;
 	const char *name;
 	char *buf;
-	int n, write;
+	int n, write, individual;
 };
 
 static void call(void *arg)
 {
+	int (*const write[])(MPI_File, MPI_Offset, const void *, int, MPI_Datatype,
+			     MPI_Status *) = { MPI_File_write_at_all, MPI_File_write_at };
+	int (*const read[])(MPI_File, MPI_Offset, void *, int, MPI_Datatype,
+			    MPI_Status *) = { MPI_File_read_at_all, MPI_File_read_at };
 	const struct speed_call *c = arg;
+	int k = c->individual;
 
-	must(c->write ? MPI_File_write_at_all(c->file, 0, c->buf, c->n, MPI_BYTE, MPI_STATUS_IGNORE)
-		      : MPI_File_read_at_all(c->file, 0, c->buf, c->n, MPI_BYTE, MPI_STATUS_IGNORE),
+	must(c->write ? write[k](c->file, 0, c->buf, c->n, MPI_BYTE, MPI_STATUS_IGNORE)
+		      : read[k](c->file, 0, c->buf, c->n, MPI_BYTE, MPI_STATUS_IGNORE),
 	     c->write ? "write" : "read");
 }
 
@@ -177,6 +182,7 @@ int main(int argc, char **argv)
 	}
 	info = speed_hints(argc, argv, 5);
 	c.name = argv[1];
+	c.individual = !!getenv("SPEED_INDIVIDUAL");
 	must(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, info, &c.file),
 	     argv[1]);
 	for (pattern = strtok(argv[4], ","); pattern; pattern = strtok(NULL, ",")) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Called by peers.sh: a table for each number of ranks and size of what it has measured, and the files of -v out=DIR.
-BEGIN { FS = ","; nplaces = split("ddio mount gluster tmpfs", place, " "); split("mpich openmpi", mpi, " ") }
+BEGIN { FS = ","; nplaces = split("ddio mount gluster tmpfs individual", place, " "); nmpis = split("mpich openmpi romio", mpi, " ") }
 FNR == 1 { next }
 {
 	group = $1 "," $2
@@ -11,7 +11,7 @@ FNR == 1 { next }
 	if (!(cell in count)) cells[++ncells] = cell
 	bounded[cell] = sub(/^</, "", $9) ? "<" : ""
 	value[cell, ++count[cell]] = $9
-	has[$7]
+	has[$7]; measured[$6, $7]
 }
 function median(cell,   n, i, j, t) {
 	n = count[cell]
@@ -27,7 +27,19 @@ function shown(m, p,   cell) {
 	return bounded[cell] sprintf("%.0f", median(cell))
 }
 function of(m, p) { return median(group SUBSEP row SUBSEP m SUBSEP p) }
-function better(p) { return of("mpich", p) > of("openmpi", p) ? "mpich" : "openmpi" }
+function better(p,   m, best) {
+	best = 1
+	for (m = 2; m <= nmpis; m++) if (of(mpi[m], p) >= of(mpi[best], p)) best = m
+	return mpi[best]
+}
+# A column for each MPI in each place where it was measured: "M" with MPICH, "O" with Open MPI, "R" with its ROMIO.
+function columns(head,   p, m) {
+	for (p = 1; p <= nplaces; p++)
+		for (m = 1; m <= nmpis; m++)
+			if ((mpi[m], place[p]) in measured)
+				printf " %9s", head ? short(place[p]) " " substr("MOR", m, 1) : shown(mpi[m], place[p])
+}
+function short(place) { return place == "individual" ? "single" : place }
 function best(p) { return of(p == "bench" ? "none" : better(p), p) }
 # For the picture: the rate of a place, and 1 if it is only a bound.
 function point(m, p) {
@@ -57,10 +69,9 @@ END {
 		group = groups[g]; split(group, of_group, ",")
 		printf "%s%d ranks, %d MiB; MB/s: M with MPICH, O with Open MPI\n", (g > 1 ? "\n" : ""), of_group[1], of_group[2]
 		printf "%-6s %-7s %-5s", "record", "pattern", ""
-		for (p = 1; p <= nplaces; p++)
-			if (place[p] in has) printf " %9s %9s", place[p] " M", place[p] " O"
+		columns(1)
 		printf " %7s", "bench"
-		for (p = 2; p <= nplaces; p++) if (place[p] in has) printf " %8s", "/" place[p]
+		for (p = 2; p <= nplaces; p++) if (place[p] in has) printf " %8s", "/" short(place[p])
 		printf " %8s\n", "/bench"
 		data = out "/peers-" of_group[1] "-" of_group[2] ".dat"
 		printf "" >data
@@ -68,11 +79,11 @@ END {
 			row = order[group, i]; split(row, f, ",")
 			printf "%-6s %-7s %-5s", f[1], f[2], f[3]
 			if (f[3] != "hot") printf "%s %s", f[1], f[2] (f[2] == "hbc" || f[2] == "hnc" ? "-" f[3] : "") >data
-			for (p = 1; p <= nplaces; p++) {
-				if (f[3] != "hot") printf "%s", point(better(place[p]), place[p]) >data
-				if (place[p] in has) printf " %9s %9s", shown("mpich", place[p]), shown("openmpi", place[p])
+			columns(0)
+			if (f[3] != "hot") {
+				for (p = 1; p <= nplaces; p++) printf "%s", point(better(place[p]), place[p]) >data
+				printf "\n" >data
 			}
-			if (f[3] != "hot") printf "\n" >data
 			printf " %7s", (f[3] == "cold" || !of("none", "bench")) ? "-" : sprintf("%.0f", of("none", "bench"))
 			for (p = 2; p <= nplaces; p++) if (place[p] in has) ratio(place[p])
 			ratio("bench")

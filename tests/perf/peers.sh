@@ -7,6 +7,7 @@
 #   mount    with the MPI's own file functions, over a mount of that cluster
 #   gluster  with these, over a mount of GlusterFS whose brick is in memory
 #   tmpfs    with these, on a file in memory, where no server and no network is
+#   individual  there, each process by calls of its own, of which the others need not know (not measured unless asked for)
 #   bench    "ddio bench" on that cluster: the library without an MPI
 #
 # one after another in each round.  Of the MPI's own hints collective buffering is on.  Before each cold read the kernel's pages of
@@ -14,6 +15,7 @@
 #
 #   -n "4 16"  ranks        -r "8 8192"  records         -t 5         rounds         -w "ddio mount gluster tmpfs bench"
 #   -s "10"    megabytes    -p PATTERNS  "rb,wbc", hdf5  -o DIR       where the results go (peers in the folder "build")
+#   -m "mpich openmpi"  MPIs; "romio" is Open MPI's other file functions, measured where the MPI's own are
 #   -l 5       seconds that the calls of a pattern may take together, and HDF5 ten times as long; what is slower is tried once,
 #              and "<" stands before the greatest rate that it may have had
 #
@@ -26,9 +28,9 @@ cd "$(dirname "$0")/../.." || exit 2
 build=$PWD/build
 block=32K # of files that programs make through a mount
 all=ra,rn,rb,rc,rnn,rnb,rnc,rbn,rbb,rbc,rcn,rcb,rcc,wn,wb,wc,wnn,wnb,wnc,wbn,wbb,wbc,wcn,wcb,wcc
-ranks_list='4 16' sizes=10 records='8 8192' rounds=5 places='ddio mount gluster tmpfs bench' patterns=$all,hdf5 out=$build/peers limit=5
+ranks_list='4 16' sizes=10 records='8 8192' rounds=5 places='ddio mount gluster tmpfs bench' patterns=$all,hdf5 out=$build/peers limit=5 mpis='mpich openmpi'
 args=("$@")
-while getopts n:s:r:p:t:w:o:l: option; do
+while getopts n:s:r:p:t:w:m:o:l: option; do
 	case $option in
 	n) ranks_list=$OPTARG ;;
 	s) sizes=$OPTARG ;;
@@ -36,9 +38,10 @@ while getopts n:s:r:p:t:w:o:l: option; do
 	p) patterns=$OPTARG ;;
 	t) rounds=$OPTARG ;;
 	w) places=$OPTARG ;;
+	m) mpis=$OPTARG ;;
 	o) out=$OPTARG ;;
 	l) limit=$OPTARG ;;
-	*) sed -n '3,24s/^# \?//p' "$0"; exit 2 ;;
+	*) sed -n '3,26s/^# \?//p' "$0"; exit 2 ;;
 	esac
 done
 if [ -z "${DDIO_OWN_NETWORK:-}" ]; then
@@ -111,8 +114,11 @@ speed_hdf5() {
 	[ -z "${slow[$key]:-}" ] || for p in hbc hnc; do too_slow $p $BOUND; done
 }
 programs() {
-	local hints=(romio_cb_write=enable romio_cb_read=enable) bin=$build/tests/mpiio/$mpi file=$dir/$place/file.$mpi
+	local hints=(romio_cb_write=enable romio_cb_read=enable) bin=$build/tests/mpiio/${mpi/romio/openmpi} file=$dir/$place/file.$mpi
 	[ "$place" = ddio ] && file=$dir/mount/ddio.$mpi
+	[ "$place" = individual ] && file=$dir/tmpfs/individual.$mpi
+	[ "$mpi" != romio ] || local -x OMPI_MCA_io=romio321
+	[ "$place" != individual ] || local -x SPEED_INDIVIDUAL=1
 	PRELOAD=
 	[ "$place" = ddio ] && PRELOAD=$build/libddio_mpiio.so
 	[ -z "$patterns" ] || speed "$bin/speed" "$file" "${hints[@]}"
@@ -131,8 +137,9 @@ measure() {
 	local bytes=$((size * 1048576)) mpi place
 	for place in $places; do
 		[ "$place" != bench ] || { bench; continue; }
-		for mpi in mpich openmpi; do
-			[ ! -x "$build/tests/mpiio/$mpi/speed" ] || programs
+		for mpi in $mpis; do
+			[ "$place $mpi" != "ddio romio" ] || continue
+			[ ! -x "$build/tests/mpiio/${mpi/romio/openmpi}/speed" ] || programs
 		done
 	done
 }
