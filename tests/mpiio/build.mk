@@ -88,6 +88,7 @@ $(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_mpi: $(MPIIO_O)/$(1)/%: test
 	$$(Q)mkdir -p $$(@D)/$$*.mod
 	$$(Q)mpif90.$(1) $$(MPIIO_FFLAGS) -J $$(@D)/$$*.mod -o $$@ $$<
 
+$(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_mpi $(MPIIO_O)/$(1)/fortran_large: tests/mpiio/fortran/told.f90
 $(MPIIO_O)/$(1)/fortran_f08 $(MPIIO_O)/$(1)/fortran_large: tests/mpiio/fortran/checks.f90 tests/mpiio/fortran/negated.f90
 $(MPIIO_O)/$(1)/fortran_large: tests/mpiio/fortran/fortran_large.F90
 	$$(call say,MPIF90,$$@)

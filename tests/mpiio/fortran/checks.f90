@@ -6,29 +6,7 @@ module checks
 	integer :: rank, ranks, passed = 0, failed = 0, skipped = 0
 	logical :: fine = .true.
 contains
-	subroutine need(cond, what)
-		logical, intent(in) :: cond
-		character(*), intent(in) :: what
-
-		if (cond .or. .not. fine) return
-		fine = .false.
-		write (*, '(a,i0,2a)') '# rank ', rank, ': ', what
-	end subroutine
-
-	subroutine done(name)
-		character(*), intent(in) :: name
-		logical :: all_fine
-
-		call MPI_Allreduce(fine, all_fine, 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD)
-		if (all_fine) then
-			passed = passed + 1
-			if (rank == 0) write (*, '(2a)') 'ok - ', name
-		else
-			failed = failed + 1
-			if (rank == 0) write (*, '(3a)') 'not ok - ', name, ': see above'
-		end if
-		fine = .true.
-	end subroutine
+	include 'told.f90'
 
 	subroutine skip(name, why)
 		character(*), intent(in) :: name, why

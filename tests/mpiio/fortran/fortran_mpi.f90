@@ -84,29 +84,7 @@ program fortran_mpi
 	call MPI_Finalize(err)
 	if (failed > 0) stop 1
 contains
-	subroutine need(cond, what)
-		logical, intent(in) :: cond
-		character(*), intent(in) :: what
-
-		if (cond .or. .not. fine) return
-		fine = .false.
-		write (*, '(a,i0,2a)') '# rank ', rank, ': ', what
-	end subroutine
-
-	subroutine done(what)
-		character(*), intent(in) :: what
-		logical :: all_fine
-
-		call MPI_Allreduce(fine, all_fine, 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD, err)
-		if (all_fine) then
-			passed = passed + 1
-			if (rank == 0) write (*, '(2a)') 'ok - ', what
-		else
-			failed = failed + 1
-			if (rank == 0) write (*, '(3a)') 'not ok - ', what, ': see above'
-		end if
-		fine = .true.
-	end subroutine
+	include 'told.f90'
 end program
 
 ! Integers have the other sign in the file.
