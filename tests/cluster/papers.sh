@@ -81,6 +81,16 @@ fails "alone: two-phase I/O" "--alone takes" "$ddio" sim --alone -m 2p
 # All wait for the one that comes last, by up to 0.1 s; 10 MB take 0.32 s.
 check "late processes: DDs" within 23 28 < <(sim -p rb -r 8192 -m dds --skew 100000)
 
+# Rank 0 tells the others that a transfer has ended, so they return a little later; behind it they wait for one another.
+later() {
+	local plain last
+	plain=$(sim -p "$1" -r 8192 -m dd -s 1M | awk -F, 'END { print $9 }')
+	last=$(sim -p "$1" -r 8192 -m dd -s 1M --until-last | awk -F, 'END { print $9 }')
+	awk -v a="$last" -v b="$plain" 'BEGIN { exit !(a > b && a < 1.01 * b) }'
+}
+check "until the last has returned: reads" later rb
+check "until the last has returned: writes" later wc
+
 # Sixteen disks behind one bus of 10 MB/s, whatever was read before: caches are dropped on all of them.
 check "one bus bounds its disks: TC, DDs" within 8 9.54 < <(sim -i 1 -d 16 --shared-bus -p rn,rb,rc -r 8192 -m tc,dds)
 

@@ -130,7 +130,7 @@ programs() {
 bench() {
 	local mpi=none
 	[ -z "$patterns" ] || "$build/ddio" bench -q --conf "$DDIO_CONF" -n "$N" -p "$patterns" -r "$record" -m dd -s "$bytes" -b "$block" \
-		--no-verify --csv 2>>"$dir/said" | awk -F, '$4 == "DD" { printf "%s %s %.1f\n", $2,
+		--no-verify --until-last --csv 2>>"$dir/said" | awk -F, '$4 == "DD" { printf "%s %s %.1f\n", $2,
 			$2 ~ /^w/ ? "write" : "hot", $8 * 1000 / $9 }' | cell
 }
 measure() {

@@ -57,6 +57,7 @@ uint64_t bench_strided(const struct ddio_array *array, uint32_t rank, struct ddi
  * @reference: the file's contents at first, in shared memory; @size: its length; the arrays are the
  *	@cover bytes from @offset on
  * @alone: each process makes a transfer of its own, and the last to end ends the time
+ * @until_last: the time goes from the first process that begins to the last whose call returns, not from rank 0 to rank 0
  * @skew_ns: before a measured transfer each process computes for at most this long, drawn from the seed
  */
 struct bench_spec {
@@ -73,7 +74,7 @@ struct bench_spec {
 	uint64_t size, offset, cover;
 	uint64_t seed;
 	uint64_t skew_ns;
-	bool verify, paper, progress, calls, alone;
+	bool verify, paper, progress, calls, alone, until_last;
 	const uint8_t *reference;
 	const char *engine, *engine_options;
 	const char *cache_text;
@@ -95,11 +96,13 @@ struct bench_run {
  * struct bench_shared - what the processes share
  * @done: runs finished; @total: runs planned
  * @failed: 1 after the first failure, whose text is kept
+ * @began: when the first process began the transfer that is measured, 0: none has; @returned: when the last returned from it
  */
 struct bench_shared {
 	volatile uint64_t done;
 	uint64_t total;
 	_Atomic uint32_t failed;
+	_Atomic uint64_t began, returned;
 	char what[80];
 	char error[1024];
 	double scale;

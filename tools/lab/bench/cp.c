@@ -177,12 +177,44 @@ static int settle(struct cp *cp)
 	return err ? cp_fail(cp, err, "barrier") : 0;
 }
 
+static void keep_first(_Atomic uint64_t *first, uint64_t at)
+{
+	uint64_t have = 0;
+
+	while ((!have || at < have) && !atomic_compare_exchange_weak(first, &have, at))
+		;
+}
+
+static void keep_last(_Atomic uint64_t *last, uint64_t at)
+{
+	uint64_t have = 0;
+
+	while (at > have && !atomic_compare_exchange_weak(last, &have, at))
+		;
+}
+
+/* All say when they began and returned.  Rank 0 reads that behind a barrier, and nobody begins again before the next one. */
+static int until_last(struct cp *cp, uint64_t began, uint64_t *elapsed_ns)
+{
+	int err;
+
+	keep_first(&cp->sh->began, began);
+	keep_last(&cp->sh->returned, began + *elapsed_ns);
+	err = ddio_group_barrier(cp->group);
+	if (err || cp->rank)
+		return err;
+	*elapsed_ns = cp->sh->returned - cp->sh->began;
+	cp->sh->began = 0;
+	cp->sh->returned = 0;
+	return 0;
+}
+
 /* The time of a traditional transfer includes outstanding write-behind and prefetches
  * (TOCS 1997, section 5). */
 static int timed(struct cp *cp, const struct ddio_array *a, bool write, uint32_t method,
 		 struct bench_run *run)
 {
-	uint64_t t0 = now_ns(cp);
+	uint64_t t0 = now_ns(cp), elapsed_ns;
 	int err;
 
 	run->report.struct_size = sizeof(run->report);
@@ -194,7 +226,10 @@ static int timed(struct cp *cp, const struct ddio_array *a, bool write, uint32_t
 		return err;
 	if (!cp->rank && (method == DDIO_METHOD_TC || method == DDIO_METHOD_2P))
 		err = ddio_drop_cache(cp->file);
-	run->elapsed_ns = (uint64_t)((double)(now_ns(cp) - t0) / cp->sh->scale);
+	elapsed_ns = now_ns(cp) - t0;
+	if (!err && cp->spec->until_last)
+		err = until_last(cp, t0, &elapsed_ns);
+	run->elapsed_ns = (uint64_t)((double)elapsed_ns / cp->sh->scale);
 	if (!cp->rank && cp->world->watch)
 		cp->world->watch(cp->world->arg, false, run);
 	return err;

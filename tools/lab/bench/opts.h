@@ -29,6 +29,7 @@
 	DDIO_OPT("outstanding", 0, OPT_U32, BENCH_AT(outstanding), "N", "requests of a process to each disk, with TC and 2P (4)"), \
 	DDIO_OPT("calls", 0, OPT_FLAG, BENCH_AT(calls), NULL, "with TC, a call for each contiguous chunk, one by one"), \
 	DDIO_OPT("alone", 0, OPT_FLAG, BENCH_AT(alone), NULL, "each process makes a request of its own: no group, no barriers"), \
+	DDIO_OPT("until-last", 0, OPT_FLAG, BENCH_AT(until_last), NULL, "time from the first process that begins to the last that returns"), \
 	DDIO_OPT("fcfs", 0, OPT_FLAG, BENCH_AT(fcfs), NULL, "disk queues are first come, first served, not CSCAN"), \
 	DDIO_OPT("late-ahead", 0, OPT_FLAG, BENCH_AT(late_ahead), NULL, "read ahead once a read has ended, not along with it"), \
 	DDIO_OPT("rotate", 0, OPT_FLAG, BENCH_AT(rotate), NULL, "each disk starts at another point of its list"), \

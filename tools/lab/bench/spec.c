@@ -349,6 +349,7 @@ int bench_spec_make(struct bench_values *v, uint32_t max_cps, struct bench_spec 
 		s->xfer_flags |= DDIO_XFER_ROTATE;
 	s->calls = v->calls;
 	s->alone = v->alone;
+	s->until_last = v->until_last;
 	if (v->satf)
 		s->xfer_flags |= DDIO_XFER_SATF;
 	if (v->no_batch)

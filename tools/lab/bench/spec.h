@@ -13,7 +13,7 @@ struct bench_values {
 	uint32_t cps, iops, disks, trials, buffers, reactors, outstanding;
 	uint64_t size, block, disk_size, cache, seed, offset;
 	bool no_verify, paper, csv, json, quiet, limits, shared_bus, rotate, satf, no_batch, atomic,
-		sync, fcfs, late_ahead, calls, alone;
+		sync, fcfs, late_ahead, calls, alone, until_last;
 	bool no_scatter, no_share;
 	/* Of --mount. */
 	const char *mount, *works;
