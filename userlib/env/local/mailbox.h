@@ -45,7 +45,7 @@ extern const struct ddio_mail_ops mail_sockets;
 
 /* Return: 0 or -errno. */
 int ddio_mailbox_open(struct ddio_env *env, struct ddio_mailbox *box);
-/* Takes a descriptor that was sent with the right token.  -ENOENT: there is none; never waits. */
+/* Takes a descriptor that was sent with the right token.  -ENOENT: there is none, and *@fd is as before; never waits. */
 int mailbox_take_fd(struct ddio_mailbox *box, int *fd);
 /* Harmless on a mailbox that is not open. */
 void ddio_mailbox_close(struct ddio_mailbox *box);

@@ -5,7 +5,7 @@
  * A mailbox is a datagram socket with an abstract name that cannot be guessed.  If the name is not bound where a
  * letter is sent, the two processes are not on one machine, or not in one network name space.  Any process on the
  * machine can see names of sockets but not the token, so a letter with the token comes from the process that was
- * told it.
+ * told it.  Any process can also send letters without it, with as many descriptors as it likes.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -55,6 +55,9 @@ union letter_control {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
+/* Of one descriptor.  The padding that CMSG_SPACE() adds is room for a second one, which nobody would close. */
+#define LETTER_CONTROL CMSG_LEN(sizeof(int))
+
 /* Returns the descriptor in a message, or -1. */
 static int letter_fd(struct msghdr *msg)
 {
@@ -75,19 +78,23 @@ static int socket_take(struct ddio_mailbox *box, int *fd)
 	struct msghdr msg = { .msg_iov = &iov,
 			      .msg_iovlen = 1,
 			      .msg_control = &control,
-			      .msg_controllen = sizeof(control) };
+			      .msg_controllen = LETTER_CONTROL };
 	ssize_t n;
+	int sent;
 
 	do {
 		n = recvmsg(box->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == EAGAIN ? -EAGAIN : -errno;
-	*fd = letter_fd(&msg);
-	if (*fd >= 0 && n == MAILBOX_TOKEN && !memcmp(token, box->token, (size_t)n))
+	sent = letter_fd(&msg);
+	if (sent >= 0 && n == MAILBOX_TOKEN && !memcmp(token, box->token, (size_t)n) &&
+	    !(msg.msg_flags & MSG_CTRUNC)) {
+		*fd = sent;
 		return 0;
-	if (*fd >= 0)
-		close(*fd);
+	}
+	if (sent >= 0)
+		close(sent);
 	return -EPERM;
 }
 

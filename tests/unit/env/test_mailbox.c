@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mailboxes of real processes, whose names everybody on the machine can see: what letters from strangers, and odd ones from
+ * whoever knows the token, do to the process that reads them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "env/local/mailbox.h"
+#include "env/real/real.h"
+#include "tests/unit/lib/ut.h"
+
+enum { MOST = 8 };
+
+static struct ddio_env *env;
+static struct ddio_mailbox box;
+
+static void box_open(void)
+{
+	CU_ASSERT_EQUAL_FATAL(ddio_mailbox_open(env, &box), 0);
+}
+
+/* Returns how many descriptors the process has. */
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Sends the box a letter of @len bytes with @n descriptors, as any process may. */
+static void letter(const uint8_t *token, size_t len, uint32_t n)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct iovec iov = { (void *)token, len };
+	char control[CMSG_SPACE(MOST * sizeof(int))] = { 0 };
+	struct msghdr msg = { .msg_name = &to, .msg_iov = &iov, .msg_iovlen = 1 };
+	int from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), fds[MOST] = { 0 };
+	struct cmsghdr *c;
+
+	memcpy(to.sun_path + 1, box.name, strlen(box.name));
+	msg.msg_namelen =
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(box.name));
+	if (n) {
+		msg.msg_control = control;
+		msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	}
+	CU_ASSERT_EQUAL(sendmsg(from, &msg, 0), (ssize_t)len);
+	close(from);
+}
+
+/* The letter with one descriptor and the token is taken, and nothing is kept of any other. */
+static void test_odd_letters(void)
+{
+	uint8_t wrong[MAILBOX_TOKEN] = { 1 }, longer[2 * MAILBOX_TOKEN];
+	int before, fd;
+	uint32_t n;
+
+	box_open();
+	before = descriptors();
+	memset(longer, 0, sizeof(longer));
+	memcpy(longer, box.token, MAILBOX_TOKEN);
+	for (n = 0; n <= MOST; n++) {
+		letter(wrong, sizeof(wrong), n);
+		letter(longer, sizeof(longer), n);
+		if (n != 1)
+			letter(box.token, MAILBOX_TOKEN, n);
+		CU_ASSERT_EQUAL(mailbox_take_fd(&box, &fd), -ENOENT);
+		CU_ASSERT_EQUAL(descriptors(), before);
+	}
+	letter(wrong, sizeof(wrong), 2);
+	letter(box.token, MAILBOX_TOKEN, 1);
+	CU_ASSERT_EQUAL(mailbox_take_fd(&box, &fd), 0);
+	CU_ASSERT_EQUAL(descriptors(), before + 1);
+	close(fd);
+	ddio_mailbox_close(&box);
+}
+
+/* A descriptor that was not taken is not named: whoever closed it would close another one that has its number by then. */
+static void test_nothing_named(void)
+{
+	uint8_t wrong[MAILBOX_TOKEN] = { 1 };
+	int fd = -1;
+
+	box_open();
+	letter(wrong, sizeof(wrong), 1);
+	CU_ASSERT_EQUAL(mailbox_take_fd(&box, &fd), -ENOENT);
+	CU_ASSERT_EQUAL(fd, -1);
+	ddio_mailbox_close(&box);
+}
+
+/* One after another the letters of a stranger who never stops. */
+static uint32_t taken;
+
+static int endless_take(struct ddio_mailbox *b, int *fd)
+{
+	(void)b;
+	(void)fd;
+	return ++taken < 1000000 ? -EPERM : -EAGAIN;
+}
+
+static void test_endless(void)
+{
+	static const struct ddio_mail_ops ops = { .take = endless_take };
+	struct ddio_mailbox full = { .ops = &ops, .name = "ddio-full" };
+	int fd;
+
+	CU_ASSERT_EQUAL(mailbox_take_fd(&full, &fd), -ENOENT);
+	CU_ASSERT(taken > 512 && taken < 100000);
+}
+
+static const struct ut_case cases[] = {
+	{ "odd letters", test_odd_letters },
+	{ "what is not taken is not named", test_nothing_named },
+	{ "a stranger who never stops", test_endless },
+	{ NULL, NULL },
+};
+
+int main(void)
+{
+	static const struct ut_suite suites[] = { { "mailboxes", cases } };
+	int ret;
+
+	if (ddio_real_new(NULL, &env))
+		return 1;
+	ret = ut_run("test_mailbox", suites, 1);
+	ddio_real_free(env);
+	return ret;
+}
