@@ -124,10 +124,30 @@ static void test_endless(void)
 	CU_ASSERT(taken > 512 && taken < 100000);
 }
 
+/* A peer says where a letter goes: to a mailbox, and to no other program's socket. */
+static void test_others(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), len;
+	const uint8_t token[MAILBOX_TOKEN] = { 2 };
+	char name[MAILBOX_NAME], got[64];
+
+	snprintf(name, sizeof(name), "other-%d", (int)getpid());
+	len = snprintf(to.sun_path + 1, sizeof(to.sun_path) - 1, "%s", name);
+	CU_ASSERT_EQUAL_FATAL(
+		bind(s, (struct sockaddr *)&to,
+		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)),
+		0);
+	CU_ASSERT_EQUAL(mailbox_send(env, name, token, s), -EINVAL);
+	CU_ASSERT_EQUAL(recv(s, got, sizeof(got), MSG_DONTWAIT), -1);
+	close(s);
+}
+
 static const struct ut_case cases[] = {
 	{ "odd letters", test_odd_letters },
 	{ "what is not taken is not named", test_nothing_named },
 	{ "a stranger who never stops", test_endless },
+	{ "other programs' sockets", test_others },
 	{ NULL, NULL },
 };
 

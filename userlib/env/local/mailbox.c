@@ -21,8 +21,8 @@ int ddio_mailbox_open(struct ddio_env *env, struct ddio_mailbox *box)
 	ddio_env_random(env, id, sizeof(id));
 	ddio_env_random(env, box->token, sizeof(box->token));
 	box->ops = env->ops->mail;
-	snprintf(box->name, sizeof(box->name), "ddio-%016llx%016llx", (unsigned long long)id[0],
-		 (unsigned long long)id[1]);
+	snprintf(box->name, sizeof(box->name), MAILBOX_PREFIX "%016llx%016llx",
+		 (unsigned long long)id[0], (unsigned long long)id[1]);
 	err = box->ops->open(env, box);
 	if (err)
 		box->name[0] = '\0';

@@ -9,6 +9,8 @@
 
 #include "env/env.h"
 
+/* Each name begins with this: a peer that says where a letter goes means a mailbox, and no other program's socket. */
+#define MAILBOX_PREFIX "ddio-"
 #define MAILBOX_NAME 64
 #define MAILBOX_TOKEN 16
 

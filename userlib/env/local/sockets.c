@@ -20,7 +20,8 @@ static int mailbox_addr(const char *name, struct sockaddr_un *sun)
 {
 	size_t len = strlen(name);
 
-	if (!len || len >= MAILBOX_NAME || len >= sizeof(sun->sun_path))
+	if (len >= MAILBOX_NAME || len >= sizeof(sun->sun_path) ||
+	    strncmp(name, MAILBOX_PREFIX, sizeof(MAILBOX_PREFIX) - 1))
 		return -EINVAL;
 	memset(sun, 0, sizeof(*sun));
 	sun->sun_family = AF_UNIX;
