@@ -271,6 +271,41 @@ static void test_late_writer(void)
 	fault_free(&x);
 }
 
+/*
+ * The same, and another collective had begun before that one failed, but it waits for records, and needs its buffers only
+ * afterwards: they are not those that the member may still write to.
+ */
+static void test_late_writer_beside(void)
+{
+	struct w_params p = { .seed = 16, .ndisks = 1 };
+	struct mem_store *s;
+	struct fault x;
+	uint64_t next;
+
+	fault_new(&x, &p, DDIO_COLL_WRITE);
+	s = mem_store(x.w->disk[0].store);
+	x.g->m[1].mute = true;
+	x.op = w_start(&x.job);
+	w_run(x.w, 5 * MS);
+	CU_ASSERT_EQUAL(s->unread, 0);
+	s->unread = 1;
+	s->slow = true;
+	x.job.seed = 78;
+	next = w_start(&x.job);
+	w_run(x.w, 5 * MS);
+	CU_ASSERT_EQUAL(s->unread, 0);
+	m_abort(&x.g->m[0], x.op, DDIO_ST_NO_MEMORY);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, 60 * SEC), DDIO_ST_CANCELLED);
+	x.g->m[1].mute = false;
+	ddio_env_post(s->env, &s->fetched);
+	CU_ASSERT_EQUAL(w_wait(x.g, next, 60 * SEC), DDIO_ST_OK);
+	x.op = next;
+	CU_ASSERT_EQUAL(slots_told(&x, 0), 0);
+	w_apply(&x.job, x.g->map[next % W_OPS]);
+	CU_ASSERT_EQUAL(w_file_wrong(x.w, &x.f, x.f.rec.size), 0);
+	fault_free(&x);
+}
+
 /* A member dies at any time: nobody waits for it, and nobody gets a wrong byte. */
 static void test_killed(void)
 {
@@ -385,6 +420,7 @@ static const struct ut_case cases[] = {
 	{ "a member says nothing", test_mute },
 	{ "a member repeats itself", test_repeats },
 	{ "a member may still write", test_late_writer },
+	{ "a member may still write, and another collective has begun", test_late_writer_beside },
 	{ "a member dies", test_killed },
 	{ "a member lies", test_lies },
 	{ "a member takes the wrong way", test_wrong_way },

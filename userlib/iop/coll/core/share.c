@@ -52,6 +52,9 @@ void *coll_share_get(struct coll_share *share, uint64_t len, struct share_area *
 	struct share_area *next;
 	uint64_t at = 0;
 
+	/* A collective that has begun before may ask only now. */
+	if (share->spoiled)
+		return NULL;
 	len = (len + PAGE - 1) / PAGE * PAGE;
 	ddio_list_for_each_entry(next, &share->areas, link) {
 		if (next->at - at >= len)

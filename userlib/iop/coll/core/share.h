@@ -42,7 +42,7 @@ struct share_area {
 int coll_share_new(struct reactor *reactor, bool writable, struct coll_share **share);
 /* NULL is harmless. */
 void coll_share_free(struct coll_share *share);
-/* Returns @len bytes, aligned to pages, and fills in @area; NULL: there is no room. */
+/* Returns @len bytes, aligned to pages, and fills in @area; NULL: there is no room, or they are spoiled. */
 void *coll_share_get(struct coll_share *share, uint64_t len, struct share_area *area);
 void coll_share_put(struct share_area *area);
 /* Returns where @at, which lies in an area, is for the members. */
