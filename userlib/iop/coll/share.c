@@ -93,6 +93,9 @@ void coll_share_use(struct coll *coll)
 {
 	struct coll_share *share = coll->group->share[coll_writes(coll)];
 
+	/* Bytes of a block that nobody sends are read into its buffer before it is written. */
+	if (!coll->req->may_read)
+		return;
 	/* With a joint the blocks need no buffers. */
 	if (share && share->takers && !share->spoiled && !coll->req->joint &&
 	    !coll_req_flag(coll->req, DDIO_COLL_NO_SHARE | DDIO_COLL_NO_BATCH))

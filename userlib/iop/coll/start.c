@@ -170,15 +170,22 @@ static int check_start(const struct coll_group *group, const struct ddio_msg_col
 	return coll_group_complete(group, st->flags & DDIO_COLL_NEED, v) ? 0 : -ENOTCONN;
 }
 
+static bool may(const struct client *client, const struct ddio_msg_coll_start *st, uint32_t right)
+{
+	const struct reactor *reactor = client->reactor;
+
+	return !reactor->iop->users ||
+	       (client->user &&
+		user_may(client->user, st->file.ref.id, right, ddio_env_wall(reactor->env)));
+}
+
 /* The one that asks has a grant for all: they are one user's. */
 static int check_user(const struct client *client, const struct ddio_msg_coll_start *st,
 		      struct verdict *v)
 {
-	const struct reactor *reactor = client->reactor;
 	uint32_t right = st->flags & DDIO_COLL_WRITE ? DDIO_GRANT_WRITE : DDIO_GRANT_READ;
 
-	if (!reactor->iop->users || (client->user && user_may(client->user, st->file.ref.id, right,
-							      ddio_env_wall(reactor->env))))
+	if (may(client, st, right))
 		return 0;
 	verdict_set(v, DDIO_ST_PERMISSION, COLL_NOBODY,
 		    "the user may not %s file \"%s\", or what said so has expired",
@@ -195,6 +202,7 @@ static int prepare(struct coll_req *req, const struct coll_member *m, struct ver
 	err = check_start(group, &req->start, v);
 	if (!err)
 		err = check_user(m->client, &req->start, v);
+	req->may_read = may(m->client, &req->start, DDIO_GRANT_READ);
 	if (!err)
 		err = find_reactors(req, group->reactor->iop, v);
 	if (!err && !req_spreads(&req->start))

@@ -97,6 +97,48 @@ static void test_rights(void)
 	fault_free(&x);
 }
 
+/* Gives the file's grant to the user of member 0, for whom the node knows nothing else; 0: takes user and grant away. */
+static void grant(struct fault *x, uint32_t rights)
+{
+	struct coll_group *g = coll_group_find(&x->w->reactor[0], x->g->id);
+	struct client *client = coll_group_member(g, 0)->client;
+	uint64_t file = x->f.rec.ref.id;
+
+	user_free(client->user);
+	client->user = rights ? user_new() : NULL;
+	if (rights)
+		client->user->grants[file % DDIO_GRANT_PLACES] = (struct iop_grant){
+			.file = file, .until_ns = UINT64_MAX, .rights = rights
+		};
+	x->w->iop.users = rights;
+}
+
+/*
+ * The bytes of a block that nobody sends come to the block's buffer before it is written.  A user who may not read the file does
+ * not see them there.
+ */
+static void test_rights_to_file(void)
+{
+	struct w_params p = { .seed = 17, .ndisks = 2 };
+	struct fault x;
+
+	fault_new(&x, &p, 0);
+	grant(&x, DDIO_GRANT_WRITE);
+	run_one(&x, DDIO_COLL_WRITE, DDIO_ST_OK);
+	w_apply(&x.job, x.g->map[x.op % W_OPS]);
+	CU_ASSERT_EQUAL(slots_told(&x, 0), 0);
+	CU_ASSERT_EQUAL(w_file_wrong(x.w, &x.f, x.f.rec.size), 0);
+	run_one(&x, 0, DDIO_ST_PERMISSION);
+	grant(&x, DDIO_GRANT_WRITE | DDIO_GRANT_READ);
+	run_one(&x, DDIO_COLL_WRITE, DDIO_ST_OK);
+	CU_ASSERT_EQUAL(slots_told(&x, 0), BLOCKS);
+	grant(&x, DDIO_GRANT_READ);
+	run_one(&x, 0, DDIO_ST_OK);
+	CU_ASSERT_EQUAL(slots_told(&x, 0), BLOCKS);
+	grant(&x, 0);
+	fault_free(&x);
+}
+
 static void test_refused(void)
 {
 	struct w_params p = { .seed = 6, .ndisks = 2 };
@@ -413,6 +455,7 @@ static const struct ut_case cases[] = {
 	{ "who shares", test_who_shares },
 	{ "who does not", test_who_does_not },
 	{ "what a member can do with them", test_rights },
+	{ "who may not read the file", test_rights_to_file },
 	{ "who gets none", test_refused },
 	{ "many groups", test_many_groups },
 	{ "areas", test_areas },

@@ -48,6 +48,7 @@ enum req_failed { REQ_FINE, REQ_FAILING, REQ_FAILED };
  * @failed: enum req_failed; the reactor that moves it from FINE writes @verdict
  * @lo, @hi: bounds of the map
  * @asker: the rank that sent it; @job: whose it is
+ * @may_read: its user may read the file
  * @joint, @joined: a reference, and a bit for each rank whose memory is in it; or NULL
  */
 struct coll_req {
@@ -59,6 +60,7 @@ struct coll_req {
 	uint64_t lo, hi;
 	uint32_t asker;
 	char job[DDIO_MAX_JOB + 1];
+	bool may_read;
 	struct ddio_joint *joint;
 	uint8_t *joined;
 	uint32_t nto;
