@@ -2,6 +2,8 @@
 /* Every disk engine against a plain file, and the wrapper around all of them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -377,6 +379,55 @@ static void test_sums(void)
 	free(buf);
 }
 
+/* Changes a byte of @arg's first block again and again, as a process may that has the buffer mapped, too. */
+static _Atomic bool scribbles;
+
+static void *scribble(void *arg)
+{
+	_Atomic uint8_t *at = arg;
+	uint8_t n = 0;
+
+	while (atomic_load(&scribbles))
+		atomic_store_explicit(at, ++n, memory_order_relaxed);
+	return NULL;
+}
+
+/* Whatever becomes of a buffer while it is written, the checksums are those of what the disk has. */
+static void test_sums_of_disk(void)
+{
+	enum { LEN = 8192, ROUNDS = 20000 };
+	struct ddio_disk_spec spec = { .name = "m", .engine = "mem", .size = SIZE };
+	uint8_t *buf = aligned_alloc(4096, LEN), *back = aligned_alloc(4096, LEN);
+	struct ddio_disk_sums sums = { 0 };
+	struct ddio_disk_req write = {
+		.op = DDIO_DISK_WRITE, .len = LEN, .buf = buf, .sums = &sums
+	};
+	struct ddio_disk_req read = { .op = DDIO_DISK_READ, .len = LEN, .buf = back };
+	uint32_t differ = 0, i;
+	struct env_rig rig;
+	pthread_t thread;
+
+	CU_ASSERT_FATAL(buf && back);
+	memset(buf, 0, LEN);
+	rig_begin(&rig);
+	rig_open(&rig, &spec);
+	atomic_store(&scribbles, true);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, scribble, buf), 0);
+	for (i = 0; i < ROUNDS; i++) {
+		rig_submit(&rig, &write);
+		rig_wait(&rig, true);
+		rig_submit(&rig, &read);
+		rig_wait(&rig, true);
+		differ += sums.n != 1 || sums.sum[0] != ddio_crc32c(0, back, LEN);
+	}
+	atomic_store(&scribbles, false);
+	pthread_join(thread, NULL);
+	CU_ASSERT_EQUAL(differ, 0);
+	rig_end(&rig);
+	free(buf);
+	free(back);
+}
+
 static void test_injection(void)
 {
 	static uint8_t buf[512];
@@ -671,6 +722,7 @@ static const struct ut_case cases[] = {
 	{ "bad requests end with EINVAL from the loop", test_bad_requests },
 	{ "a buffer that is not aligned", test_bad_alignment },
 	{ "checksums of what an engine moves with the processor", test_sums },
+	{ "checksums of what the disk has", test_sums_of_disk },
 	{ "fault injection", test_injection },
 	{ "a disk closed by its last request", test_close_in_done },
 	{ "bad engines, sizes and options", test_bad_specs },

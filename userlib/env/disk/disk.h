@@ -15,8 +15,8 @@ struct ddio_joint;
 enum ddio_disk_op { DDIO_DISK_READ, DDIO_DISK_WRITE, DDIO_DISK_FLUSH };
 
 /**
- * struct ddio_disk_sums - checksums of a request's buffer, made by an engine that copies it with the processor, while that has
- * it in its cache
+ * struct ddio_disk_sums - checksums of where a request's bytes went, the buffer or the disk, made by an engine that copies them with
+ * the processor, while that has them in its cache
  * @n: how many there are; 0: none were made, or the request failed
  * @sum: the CRC-32C of each DDIO_DISK_SUM_LEN bytes, the last of what is left of them
  */

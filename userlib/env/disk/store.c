@@ -211,17 +211,21 @@ static void copy(const struct ddio_disk_req *req, uint8_t *medium, uint64_t at, 
 /* What is copied before it is summed: so much stays in the processor's nearest cache. */
 #define SUM_STEP 8192u
 
-/* Copies a chunk; returns the sum of what the buffer has. */
+/*
+ * Copies a chunk; returns the sum of where it went.  Others may have the buffer mapped, and change it meanwhile: what was written is
+ * summed where nobody else is.
+ */
 static uint32_t copy_summed(const struct ddio_disk_req *req, uint8_t *medium, uint64_t at,
 			    uint64_t end)
 {
+	const uint8_t *to = req->op == DDIO_DISK_WRITE ? medium : req->buf;
 	uint32_t sum = 0;
 	uint64_t n;
 
 	for (; at < end; at += n) {
 		n = end - at < SUM_STEP ? end - at : SUM_STEP;
 		copy(req, medium, at, n);
-		sum = ddio_crc32c(sum, (const uint8_t *)req->buf + at, n);
+		sum = ddio_crc32c(sum, to + at, n);
 	}
 	return sum;
 }
