@@ -137,6 +137,7 @@ bool slot_checked(struct coll_slot *slot)
 	struct coll_disk *cd = slot->disk;
 	int err = object_check_made(coll_old(cd), slot->at.block, slot->buf, &slot->sums);
 
+	/* A feed may bring or write what is in the buffer next, and makes none. */
 	slot->sums.n = 0;
 	if (!err)
 		return true;
@@ -181,7 +182,6 @@ void slot_lock(struct coll_slot *slot)
 	slot->lock.dirty = NULL;
 	slot->lock.newer = false;
 	slot->lock.status = 0;
-	slot->sums.n = 0;
 	/* Without an object nobody else can be using the block. */
 	if (!cd->obj || cache_lock(cd->disk->cache, &slot->lock))
 		slot_locked(slot);

@@ -108,7 +108,7 @@ struct coll_proof {
  * @sent: read: parts given to connections; @told: parts that members were asked or told of; @owed: parts
  *	that they have not sent or copied
  * @sends: connections that have not let go yet
- * @sums: that the engine made of the block in @buf when @req moved it
+ * @sums: that the engine made of the block in @buf when @req moved it; of one that was read they are used once
  * @doubt: the commit that it waits for while it is DOUBTING
  * @asking: in coll->asking until it is in a WANT message
  * @fed: read: the block that the feed has brought, while the slot is not the feed's; else NULL
