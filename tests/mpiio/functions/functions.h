@@ -15,6 +15,7 @@ void individual_cases(void);
 void memory_cases(void);
 void collective_cases(void);
 void nonblocking_cases(void);
+void pending_cases(void);
 void shared_cases(void);
 void atomic_cases(void);
 void behind_cases(void);

@@ -10,6 +10,7 @@ int main(int argc, char **argv)
 	memory_cases();
 	collective_cases();
 	nonblocking_cases();
+	pending_cases();
 	shared_cases();
 	atomic_cases();
 	behind_cases();

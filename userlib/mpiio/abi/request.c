@@ -242,14 +242,28 @@ static void abandoned_end(const struct mpiio_file *f)
 	} while (op);
 }
 
+/* Returns false if it is complete: then it is the MPI's to free. */
+static bool abandon(struct mpiio_op *op)
+{
+	bool goes_on;
+
+	pthread_mutex_lock(&lock);
+	goes_on = op->stage != OP_COMPLETE;
+	op->abandoned = goes_on;
+	abandoned_ones += goes_on;
+	pthread_mutex_unlock(&lock);
+	return goes_on;
+}
+
 void request_abandon(struct mpiio_op *op)
 {
 	const struct mpiio_file *f = op->file;
+	MPI_Request request = op->request;
 
-	pthread_mutex_lock(&lock);
-	op->abandoned = true;
-	abandoned_ones++;
-	pthread_mutex_unlock(&lock);
+	if (!abandon(op)) {
+		real.Request_free(&request);
+		return;
+	}
 	begin_some();
 	abandoned_end(f);
 }

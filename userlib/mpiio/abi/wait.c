@@ -142,11 +142,23 @@ static const MPI_Request *first_not_over(int n, const MPI_Request *requests)
 	return NULL;
 }
 
+/* The MPI is asked, as it may have something to do meanwhile.  This one may be over by now, which does not mean that all are. */
 static int not_yet(MPI_Request request, int *flag)
 {
+	int one;
+
 	*flag = 0;
 	request_asked();
-	return real.Request_get_status(request, flag, MPI_STATUS_IGNORE);
+	return real.Request_get_status(request, &one, MPI_STATUS_IGNORE);
+}
+
+/* Of all, if the MPI has said so by the flag.  Else there is no status to say which have failed: they are told when all are over. */
+static int outcome_all(struct outcome *o, int ret, int flag, MPI_Status *statuses)
+{
+	if (flag)
+		return outcome_several(o, ret, o->n, NULL, statuses);
+	free(o->codes);
+	return ret;
 }
 
 int serve_Testall(int n, MPI_Request *requests, int *flag, MPI_Status *statuses)
@@ -160,7 +172,7 @@ int serve_Testall(int n, MPI_Request *requests, int *flag, MPI_Status *statuses)
 		return not_yet(*not_over, flag);
 	complete_some(&o, requests, &left);
 	ret = real.Testall(n, requests, flag, statuses);
-	return outcome_several(&o, ret, *flag ? n : 0, NULL, statuses);
+	return outcome_all(&o, ret, *flag, statuses);
 }
 
 int serve_Testany(int n, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
@@ -260,7 +272,7 @@ int serve_Request_get_status_all(int n, const MPI_Request *requests, int *flag,
 		return not_yet(*not_over, flag);
 	complete_some(&o, requests, &left);
 	ret = real.Request_get_status_all(n, requests, flag, statuses);
-	return outcome_several(&o, ret, *flag ? n : 0, NULL, statuses);
+	return outcome_all(&o, ret, *flag, statuses);
 }
 
 int serve_Request_get_status_any(int n, const MPI_Request *requests, int *index, int *flag,

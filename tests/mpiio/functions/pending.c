@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Requests in one another's way: those that are freed when they are over, or have failed. */
+#include "tests/mpiio/functions/functions.h"
+#include <malloc.h>
+
+enum { PIECE = 100 };
+
+static bool is_strict(void)
+{
+	if (!tst.strict)
+		tst_skip("only with --ddio");
+	return tst.strict;
+}
+
+/* One that is over, as its program knows, is freed at once. */
+static long kept_by_freed(MPI_File fh, int times)
+{
+	size_t before = mallinfo2().uordblks;
+	unsigned char buf[PIECE] = { 0 };
+	MPI_Request r;
+	int i, flag;
+
+	for (i = 0; i < times; i++) {
+		OK(MPI_File_iwrite_at(fh, (MPI_Offset)PIECE * tst.rank, buf, PIECE, MPI_BYTE, &r));
+		for (flag = 0; !flag;)
+			if (!OK(MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE)))
+				break;
+		OK(MPI_Request_free(&r));
+	}
+	return (long)(mallinfo2().uordblks - before);
+}
+
+static void freed_when_over(void)
+{
+	enum { TIMES = 500, EACH = 500 };
+	MPI_File fh;
+	long kept;
+
+	if (!is_strict())
+		return;
+	fh = tst_create(".freedover");
+	if (fh == MPI_FILE_NULL)
+		return;
+	kept_by_freed(fh, 10);
+	kept = kept_by_freed(fh, TIMES);
+	CHECK(kept < TIMES * EACH, "%d requests that were freed keep %ld bytes", TIMES, kept);
+	tst_close(&fh);
+}
+
+/* One has failed, and a message has not come: as long as not all are over, that is no error of the call. */
+static void failed_in_company(void)
+{
+	MPI_File fh;
+	int to = (tst.rank + 1) % tst.size, from = (tst.rank + tst.size - 1) % tst.size;
+	int in = -1, flag = 0, i, rc = MPI_SUCCESS;
+	MPI_Request r[2];
+	MPI_Status st[2];
+
+	if (!is_strict())
+		return;
+	fh = tst_create(".ifailed");
+	if (fh == MPI_FILE_NULL)
+		return;
+	MPI_Irecv(&in, 1, MPI_INT, from, 4, MPI_COMM_WORLD, &r[0]);
+	OK(MPI_File_iwrite_at(fh, -1, "x", 1, MPI_BYTE, &r[1]));
+	for (i = 0; i < 10; i++) {
+		OK(MPI_Testall(2, r, &flag, st));
+		CHECK(!flag && r[1] != MPI_REQUEST_NULL, "over without the message");
+	}
+	tst_barrier();
+	MPI_Send(&tst.rank, 1, MPI_INT, to, 4, MPI_COMM_WORLD);
+	for (flag = 0; !flag;)
+		rc = MPI_Testall(2, r, &flag, st);
+	CHECK(rc == MPI_ERR_IN_STATUS && in == from, "code %d, the message says %d", rc, in);
+	FAILS(st[1].MPI_ERROR, MPI_ERR_ARG);
+	OK(st[0].MPI_ERROR);
+	tst_close(&fh);
+}
+
+static const struct mpiio_case cases[] = {
+	{ "pending/freed_when_over", freed_when_over },
+	{ "pending/failed_in_company", failed_in_company },
+};
+
+void pending_cases(void)
+{
+	CASES(cases);
+}
