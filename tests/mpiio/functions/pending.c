@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests in one another's way: those that are freed when they are over, or have failed. */
+/* Requests in one another's way: those that are freed when they are over, have failed, or wait for ranks that have not come. */
 #include "tests/mpiio/functions/functions.h"
 #include <malloc.h>
 
@@ -77,9 +77,83 @@ static void failed_in_company(void)
 	tst_close(&fh);
 }
 
+/*
+ * So many that others are to take part in before they can be over, and one that is this rank's alone, or a smaller group's: it does
+ * not wait for them.
+ */
+enum { CROWD = 60 };
+
+static void begin_crowd(MPI_File fh, int *v, MPI_Request *r)
+{
+	int i;
+
+	for (i = 0; i < CROWD; i++) {
+		v[i] = 1000 * i + tst.rank;
+		OK(MPI_File_iwrite_at_all(fh, 4 * ((MPI_Offset)i * tst.size + tst.rank), &v[i], 1,
+					  MPI_INT, &r[i]));
+	}
+}
+
+static void last_of_crowd(MPI_File fh)
+{
+	int v = -1, of = (tst.rank + 1) % tst.size;
+
+	tst_sync(fh);
+	OK(MPI_File_read_at(fh, 4 * ((MPI_Offset)(CROWD - 1) * tst.size + of), &v, 1, MPI_INT,
+			    MPI_STATUS_IGNORE));
+	CHECK(v == 1000 * (CROWD - 1) + of, "the last integer is %d", v);
+}
+
+/* Rank 0 tells the others to come when its own is over. */
+static void past_crowd(MPI_File crowd, MPI_File other, bool together)
+{
+	int v[CROWD], mine = 7, i;
+	MPI_Request r[CROWD], one = MPI_REQUEST_NULL;
+
+	if (!tst.rank)
+		begin_crowd(crowd, v, r);
+	if (together)
+		OK(MPI_File_iwrite_at_all(other, 4 * tst.rank, &mine, 1, MPI_INT, &one));
+	else if (!tst.rank)
+		OK(MPI_File_iwrite_at(other, 0, &mine, 1, MPI_INT, &one));
+	OK(MPI_Wait(&one, MPI_STATUS_IGNORE));
+	for (i = 1; !tst.rank && i < tst.size; i++)
+		MPI_Send(NULL, 0, MPI_BYTE, i, 5, MPI_COMM_WORLD);
+	if (tst.rank) {
+		MPI_Recv(NULL, 0, MPI_BYTE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		begin_crowd(crowd, v, r);
+	}
+	OK(MPI_Waitall(CROWD, r, MPI_STATUSES_IGNORE));
+	last_of_crowd(crowd);
+}
+
+static void behind_crowd(void)
+{
+	MPI_File crowd, other = MPI_FILE_NULL;
+	MPI_Comm comm;
+	int rc;
+
+	if (!is_strict())
+		return;
+	crowd = tst_create(".icrowd");
+	if (crowd == MPI_FILE_NULL)
+		return;
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	rc = MPI_File_open(comm, tst_file(".ibehind"), MPI_MODE_CREATE | MPI_MODE_RDWR,
+			   MPI_INFO_NULL, &other);
+	if (tst_all(OK(rc))) {
+		past_crowd(crowd, other, false);
+		past_crowd(crowd, other, true);
+		tst_close(&other);
+	}
+	MPI_Comm_free(&comm);
+	tst_close(&crowd);
+}
+
 static const struct mpiio_case cases[] = {
 	{ "pending/freed_when_over", freed_when_over },
 	{ "pending/failed_in_company", failed_in_company },
+	{ "pending/behind_crowd", behind_crowd },
 };
 
 void pending_cases(void)

@@ -26,7 +26,7 @@ enum op_stage { OP_WAITING, OP_BEGINNING, OP_RUNNING, OP_ENDING, OP_COMPLETE };
  * @report: of it
  * @running: under way
  * @ended: over, with @err and @moved bytes of the file, which are @bytes of the program's
- * @request: the program's, @other ones that it is kept with, and its place in a list (request.c)
+ * @request: the program's, @other ones that it is kept with, and its place in a @list, or NULL (request.c)
  * @stage: guarded by the lock of request.c
  * @abandoned: the program has freed the request
  * @code: what the program is told when it is complete
@@ -52,6 +52,7 @@ struct mpiio_op {
 	_Atomic uint64_t bytes; /* the MPI asks for them on the thread that looks at the request */
 	MPI_Request request;
 	struct mpiio_op *other, *next, **link;
+	struct mpiio_ops *list;
 	enum op_stage stage;
 	bool abandoned;
 	int code;

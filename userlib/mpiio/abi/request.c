@@ -12,38 +12,43 @@
 
 _Atomic unsigned int requests_pending;
 
-/*
- * All of them by their requests, of which a program may have very many; those that have not begun, in their order; and those
- * that have, and of which nobody has seen yet that they are over.  An op is in one of the two lists, or in none.
- */
+/* All of them by their requests, of which a program may have very many. */
 #define BUCKETS 4096
 static struct mpiio_op *bucket[BUCKETS];
 
-struct op_list {
-	struct mpiio_op *first, **last;
-};
-static struct op_list waiting = { NULL, &waiting.first }, begun = { NULL, &begun.first };
+/*
+ * Those that do not wait for each other: a team's collectives, which wait for its members, or all that are one process's alone.  An op is
+ * in one of the two lists of its queue, or in none.
+ */
+static struct mpiio_queue alone;
+static struct mpiio_queue *queues; /* in which some wait */
 static unsigned int abandoned_ones;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void list_add(struct op_list *l, struct mpiio_op *op)
+static struct mpiio_queue *queue_of(const struct mpiio_op *op)
 {
+	return op->access.all ? &op->file->team->queue : &alone;
+}
+
+static void list_add(struct mpiio_ops *l, struct mpiio_op *op)
+{
+	op->list = l;
 	op->next = NULL;
-	op->link = l->last;
-	*l->last = op;
+	op->link = l->first ? l->last : &l->first;
+	*op->link = op;
 	l->last = &op->next;
 }
 
-static void list_del(struct op_list *l, struct mpiio_op *op)
+static void list_del(struct mpiio_op *op)
 {
-	if (!op->link)
+	if (!op->list)
 		return;
 	*op->link = op->next;
 	if (op->next)
 		op->next->link = op->link;
 	else
-		l->last = op->link;
-	op->link = NULL;
+		op->list->last = op->link;
+	op->list = NULL;
 }
 
 /* An MPI's request is a number or an address. */
@@ -73,7 +78,7 @@ static int forget(void *extra)
 		;
 	if (*p) {
 		*p = op->other;
-		list_del(&begun, op);
+		list_del(op);
 		abandoned_ones -= op->abandoned;
 		requests_pending--;
 	}
@@ -114,20 +119,59 @@ static bool is_under_way(struct mpiio_op *op)
 	       (op->stage == OP_RUNNING && !op_over(op));
 }
 
-/* Under the lock: the first that waits, if it may begin. */
-static struct mpiio_op *first_waiting(void)
+/* Under the lock: whether the first that waits in a queue may begin. */
+static bool may_begin(struct mpiio_queue *q)
 {
 	struct mpiio_op *op, *next;
 	unsigned int running = 0;
 
-	for (op = waiting.first ? begun.first : NULL; op; op = next) {
+	for (op = q->begun.first; op; op = next) {
 		next = op->next;
 		if (is_under_way(op))
 			running++;
 		else
-			list_del(&begun, op);
+			list_del(op);
 	}
-	return running < RUNNING_MAX ? waiting.first : NULL;
+	return running < RUNNING_MAX;
+}
+
+/* Under the lock: the next that begins, or NULL. */
+static struct mpiio_op *first_waiting(void)
+{
+	struct mpiio_queue *q = queues;
+
+	while (q && !may_begin(q))
+		q = q->next;
+	return q ? q->waiting.first : NULL;
+}
+
+/* Under the lock: the op waits. */
+static void queue_up(struct mpiio_op *op)
+{
+	struct mpiio_queue *q = queue_of(op), **end = &queues;
+
+	if (!q->waiting.first) {
+		while (*end)
+			end = &(*end)->next;
+		*end = q;
+		q->next = NULL;
+	}
+	list_add(&q->waiting, op);
+}
+
+/* Under the lock: it has waited. */
+static void begins(struct mpiio_op *op)
+{
+	struct mpiio_queue *q = queue_of(op), **p = &queues;
+
+	op->stage = OP_BEGINNING;
+	list_del(op);
+	list_add(&q->begun, op);
+	if (q->waiting.first)
+		return;
+	while (*p != q)
+		p = &(*p)->next;
+	*p = q->next;
 }
 
 /*
@@ -142,9 +186,7 @@ static void begin_some(void)
 	pthread_mutex_lock(&lock);
 	while (!busy && (op = first_waiting())) {
 		busy = true;
-		op->stage = OP_BEGINNING;
-		list_del(&waiting, op);
-		list_add(&begun, op);
+		begins(op);
 		pthread_mutex_unlock(&lock);
 		begin(op);
 		pthread_mutex_lock(&lock);
@@ -161,7 +203,7 @@ static void enlist(struct mpiio_op *op)
 	pthread_mutex_lock(&lock);
 	op->other = *p;
 	*p = op;
-	list_add(&waiting, op);
+	queue_up(op);
 	requests_pending++;
 	pthread_mutex_unlock(&lock);
 }
@@ -178,7 +220,7 @@ static int end_untold(struct mpiio_op *op)
 	PMPI_Grequest_complete(request);
 	pthread_mutex_lock(&lock);
 	abandoned = op->abandoned;
-	list_del(&begun, op);
+	list_del(op);
 	op->stage = OP_COMPLETE; /* who else waits for it may free it now */
 	pthread_mutex_unlock(&lock);
 	if (abandoned)
@@ -407,24 +449,16 @@ int request_await(struct mpiio_op *op)
 	return request_complete(op);
 }
 
-/* Under the lock: a collective of the team that has not begun. */
-static bool list_has(const struct op_list *l, const struct mpiio_team *team)
-{
-	const struct mpiio_op *op;
-
-	for (op = l->first; op; op = op->next)
-		if (op->stage <= OP_BEGINNING && op->access.all && op->file->team == team)
-			break;
-	return op != NULL;
-}
-
-/* Those of other groups wait for their own members only. */
+/* Whether a collective of the team has not begun.  Those of other groups wait for their own members only. */
 static bool waits_in(const struct mpiio_team *team)
 {
+	const struct mpiio_op *op;
 	bool found;
 
 	pthread_mutex_lock(&lock);
-	found = list_has(&waiting, team) || list_has(&begun, team);
+	for (op = team->queue.begun.first; op && op->stage != OP_BEGINNING; op = op->next)
+		;
+	found = op || team->queue.waiting.first;
 	pthread_mutex_unlock(&lock);
 	return found;
 }
