@@ -10,6 +10,7 @@
 #include <time.h>
 
 enum { VIEWS = 60, OPENS = 3, HELD = 6, PLACES = 200, GATHERED = 40, CLOSES = 10, WAITED = 40 };
+enum { SPLITS = 100, HINTS = 1000, ROUNDS = 40, ASKED = 20, OWN = 20 };
 
 static _Atomic bool over;
 
@@ -363,6 +364,192 @@ static void wait_and_close(void)
 	}
 }
 
+/* One has split collectives under way, which a call of one process does not meet. */
+static void *splits(void *arg)
+{
+	struct crossing *w = arg;
+	int i;
+
+	for (i = 0; i < SPLITS; i++) {
+		thread_note(w, MPI_File_write_at_all_begin(w->fh, 4 * tst.rank, &i, 1, MPI_INT));
+		thread_note(w, MPI_File_write_at_all_end(w->fh, &i, MPI_STATUS_IGNORE));
+	}
+	over = true;
+	return NULL;
+}
+
+static void *goes_alone(void *arg)
+{
+	struct crossing *w = arg;
+	MPI_Offset mine = 4 * (tst.size + tst.rank);
+	MPI_Request r;
+	int v, got;
+
+	for (v = 0; !over; v++) {
+		got = -1;
+		thread_note(w, MPI_File_write_at(w->fh, mine, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+		thread_note(w, MPI_File_iread_at(w->fh, mine, &got, 1, MPI_INT, &r));
+		thread_note(w, MPI_Wait(&r, MPI_STATUS_IGNORE));
+		w->wrong += got != v;
+	}
+	return NULL;
+}
+
+static void split_and_alone(void)
+{
+	struct crossing w[THREADS] = { { .body = splits }, { .body = goes_alone } };
+
+	if (!threads_are_there())
+		return;
+	w[0].fh = w[1].fh = tst_create(".split2");
+	if (w[0].fh == MPI_FILE_NULL)
+		return;
+	over = false;
+	threads_run(w, NULL);
+	tst_close(&w[0].fh);
+}
+
+/* A hint is as it was set last, or before: one letter as often as it may be. */
+enum { LETTERS = 200 };
+
+static void *sets_hints(void *arg)
+{
+	struct crossing *w = arg;
+	char value[LETTERS + 1] = "";
+	MPI_Info info;
+	int i;
+
+	for (i = 0; i < HINTS; i++) {
+		memset(value, 'a' + i % 26, LETTERS);
+		MPI_Info_create(&info);
+		MPI_Info_set(info, "letters", value);
+		thread_note(w, MPI_File_set_info(w->fh, info));
+		MPI_Info_free(&info);
+	}
+	over = true;
+	return NULL;
+}
+
+static void *asks_for_hints(void *arg)
+{
+	struct crossing *w = arg;
+	char value[LETTERS + 1];
+	MPI_Info info;
+	int there;
+
+	while (!over) {
+		thread_note(w, MPI_File_get_info(w->fh, &info));
+		MPI_Info_get(info, "letters", LETTERS, value, &there);
+		w->wrong += there && strspn(value, (const char[]){ *value, 0 }) != LETTERS;
+		MPI_Info_free(&info);
+	}
+	return NULL;
+}
+
+static void hints(void)
+{
+	struct crossing w[THREADS] = { { .body = sets_hints }, { .body = asks_for_hints } };
+
+	if (!threads_are_there())
+		return;
+	w[0].fh = w[1].fh = tst_create(".hints2");
+	if (w[0].fh == MPI_FILE_NULL)
+		return;
+	over = false;
+	threads_run(w, NULL);
+	tst_close(&w[0].fh);
+}
+
+/*
+ * One asks for all requests, of which the last is a message.  The other sees that those of the file are over, before it sends that: of
+ * all none are over until then.
+ */
+static void *asks_for_all(void *arg)
+{
+	struct crossing *w = arg;
+	int flag = 0, i;
+
+	while (!flag)
+		thread_note(w, MPI_Testall(ASKED + 1, w->request, &flag, MPI_STATUSES_IGNORE));
+	for (i = 0; i <= ASKED; i++)
+		w->wrong += w->request[i] != MPI_REQUEST_NULL;
+	/* What it left. */
+	thread_note(w, MPI_Waitall(ASKED + 1, w->request, MPI_STATUSES_IGNORE));
+	return NULL;
+}
+
+static void *asks_for_each(void *arg)
+{
+	struct crossing *w = arg;
+	int flag, i;
+
+	for (i = 0; i < ASKED; i++)
+		for (flag = 0; !flag;)
+			thread_note(w, MPI_Request_get_status(w->request[i], &flag,
+							      MPI_STATUS_IGNORE));
+	thread_note(w, MPI_Send(NULL, 0, MPI_BYTE, tst.rank, 78, MPI_COMM_WORLD));
+	return NULL;
+}
+
+/* Not under ThreadSanitizer: each MPI writes a request's status where it is asked for, by both threads. */
+static void asked_by_both(void)
+{
+	struct crossing w[THREADS] = { { .body = asks_for_all }, { .body = asks_for_each } };
+	MPI_Request r[ASKED + 1];
+	static char buf[1 << 16];
+	MPI_File fh;
+	int i, k;
+
+	if (!threads_are_there())
+		return;
+	fh = tst_create(".asked2");
+	if (fh == MPI_FILE_NULL)
+		return;
+	w[0].request = w[1].request = r;
+	for (i = 0; i < ROUNDS; i++) {
+		for (k = 0; k < ASKED; k++)
+			OK(MPI_File_iwrite_at(fh, (MPI_Offset)sizeof(buf) * tst.rank, buf,
+					      sizeof(buf), MPI_BYTE, &r[k]));
+		MPI_Irecv(NULL, 0, MPI_BYTE, tst.rank, 78, MPI_COMM_WORLD, &r[ASKED]);
+		threads_run(w, NULL);
+	}
+	tst_close(&fh);
+}
+
+/*
+ * Files that each thread has for itself, on MPI_COMM_SELF as programs do it: calls that wait for nobody need no order, and the MPIs
+ * ask for none.  The first ones of a process are those when the case runs alone.
+ */
+static void *own_files(void *arg)
+{
+	struct crossing *w = arg;
+	char name[1100];
+	MPI_File fh;
+	int i, v;
+
+	snprintf(name, sizeof(name), "%s.self%d.%d", tst.path, tst.rank, w->number);
+	for (i = 0; i < OWN; i++) {
+		thread_note(w, MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR,
+					     MPI_INFO_NULL, &fh));
+		if (fh == MPI_FILE_NULL)
+			break;
+		thread_note(w, MPI_File_write_at_all(fh, 0, &i, 1, MPI_INT, MPI_STATUS_IGNORE));
+		v = -1;
+		thread_note(w, MPI_File_read_at_all(fh, 0, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+		w->wrong += v != i;
+		thread_note(w, MPI_File_close(&fh));
+	}
+	return NULL;
+}
+
+static void each_its_own(void)
+{
+	struct crossing w[THREADS] = { { 0 } };
+
+	if (threads_are_there())
+		threads_run(w, own_files);
+}
+
 static const struct mpiio_case cases[] = {
 	{ "threads: open and close on two communicators", two_communicators },
 	{ "threads: a view is set, and the file read", view_and_reads },
@@ -370,6 +557,10 @@ static const struct mpiio_case cases[] = {
 	{ "threads: gathered calls, and others", gathering_and_alone },
 	{ "threads: the shared pointer", shared_pointer },
 	{ "threads: a request's file is closed", wait_and_close },
+	{ "threads: a split collective, and others", split_and_alone },
+	{ "threads: hints", hints },
+	{ "threads: files of their own", each_its_own },
+	{ "requests: asked for by two threads", asked_by_both },
 };
 
 void threads_one_cases(void)

@@ -65,7 +65,7 @@ struct mpiio_op;
  * @spare: for a process that has no memory in a collective call (op.c)
  * @behind: what collective calls have written that is not in the file yet
  * @report: of the last transfer of this process
- * @lock: guards @seen, @pos, @spare, @report: another thread may be in any call that is not collective.  Those that are set
+ * @lock: guards @seen, @pos, @info, @spare, @report: another thread may be in any call that is not collective.  Those that are set
  *	@seen, and read it as it is.
  */
 struct mpiio_file {

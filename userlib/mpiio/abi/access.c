@@ -145,7 +145,7 @@ static struct mpiio_op *op_placed(struct mpiio_file *f, const struct mpiio_acces
 	struct mpiio_op *op;
 
 	while ((op = op_make(f, a))) {
-		if (f->split && a->all && !op->err)
+		if (a->all && f->split && !op->err)
 			op_wrong(op, MPI_ERR_OTHER, "a split collective is under way");
 		if (place(op))
 			break;

@@ -81,12 +81,18 @@ static void copy_all(MPI_Info from, MPI_Info to)
 	}
 }
 
+/* Another thread may ask for them: MPICH leaves the order of such calls to its programs. */
 int hints_take(struct mpiio_file *f, MPI_Info info)
 {
+	int ret = 0;
+
+	pthread_mutex_lock(&f->lock);
 	if (f->info == MPI_INFO_NULL && PMPI_Info_create(&f->info))
-		return -ENOMEM;
-	copy_all(info, f->info);
-	return 0;
+		ret = -ENOMEM;
+	else
+		copy_all(info, f->info);
+	pthread_mutex_unlock(&f->lock);
+	return ret;
 }
 
 static bool hint_is(const struct mpiio_file *f, const char *key, const char *const words[3])
@@ -152,14 +158,14 @@ int serve_get_info(struct mpiio_file *f, MPI_Info *info)
 		return fail(f, ret);
 	if (PMPI_Info_create(info))
 		return fail_text(f, -ENOMEM, NULL);
+	pthread_mutex_lock(&f->lock);
 	copy_all(f->info, *info);
+	report = f->report;
+	pthread_mutex_unlock(&f->lock);
 	say(*info, "striping_unit", st.block_size);
 	say(*info, "striping_factor", st.ndisks);
 	say(*info, "start_iodevice", (uint64_t)ddio_file_disk(f->file, 0));
 	PMPI_Info_set(*info, "ddio_write_behind", f->behind.stage == BEHIND_OFF ? "false" : "true");
-	pthread_mutex_lock(&f->lock);
-	report = f->report;
-	pthread_mutex_unlock(&f->lock);
 	say_report(*info, &report);
 	return MPI_SUCCESS;
 }

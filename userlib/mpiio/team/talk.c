@@ -11,6 +11,7 @@
  * not answer for a while then has died.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -240,6 +241,18 @@ int team_come(struct mpiio_team *visit, int64_t *numbers, int n)
 	return ret;
 }
 
+/* It waits for nobody, but two threads may be about to do the same. */
+static int dup_alone(struct mpiio_team *of, MPI_Comm *comm)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = PMPI_Comm_dup(of->comm, comm);
+	pthread_mutex_unlock(&lock);
+	return ret ? -ENOMEM : 0;
+}
+
 int team_dup(struct mpiio_team *of, MPI_Comm *comm)
 {
 	int ret = talk_begins(of);
@@ -247,7 +260,7 @@ int team_dup(struct mpiio_team *of, MPI_Comm *comm)
 	if (ret)
 		return ret;
 	if (of->size == 1)
-		return PMPI_Comm_dup(of->comm, comm) ? -ENOMEM : 0;
+		return dup_alone(of, comm);
 	if (PMPI_Comm_idup(of->comm, &of->talk->dup, &of->talk->request))
 		return -ENOMEM;
 	ret = talk_answer(of);

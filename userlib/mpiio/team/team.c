@@ -11,7 +11,7 @@
 #include "mpiio/team/siblings.h"
 #include "mpiio/team/team.h"
 
-static int keyval = MPI_KEYVAL_INVALID;
+static _Atomic int keyval = MPI_KEYVAL_INVALID;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void verdict_say(struct team_verdict *v, struct ddio_session *session, int err)
@@ -104,14 +104,16 @@ static int comm_goes(MPI_Comm comm, int key, void *value, void *extra)
 
 static int keyval_make(void)
 {
-	int ret = 0;
+	int ret = MPI_SUCCESS, made;
 
 	pthread_mutex_lock(&lock);
-	if (keyval == MPI_KEYVAL_INVALID &&
-	    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_goes, &keyval, NULL))
-		ret = -ENOMEM;
+	if (keyval == MPI_KEYVAL_INVALID) {
+		ret = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_goes, &made, NULL);
+		if (ret == MPI_SUCCESS)
+			keyval = made;
+	}
 	pthread_mutex_unlock(&lock);
-	return ret;
+	return ret == MPI_SUCCESS ? 0 : -ENOMEM;
 }
 
 static struct mpiio_team *team_first(MPI_Comm comm)
@@ -181,9 +183,25 @@ static int team_make(struct mpiio_team *visit, const char *conf, struct mpiio_te
 			team_free(t);
 		return ret;
 	}
-	team_keep(visit->comm, t);
 	*team = t;
 	return 0;
+}
+
+static bool threads_at_once(void)
+{
+	int level = MPI_THREAD_MULTIPLE;
+
+	PMPI_Query_thread(&level);
+	return level == MPI_THREAD_MULTIPLE;
+}
+
+/*
+ * Several threads may open files on a communicator of one process at a time, as programs do on MPI_COMM_SELF, and the MPIs bear: no
+ * team is kept there.
+ */
+static bool is_for_one_file(const struct mpiio_team *t)
+{
+	return t->size == 1 && threads_at_once();
 }
 
 /* Every step is made by all, as in team_form(). */
@@ -197,9 +215,12 @@ static int team_fork(struct mpiio_team *t, struct mpiio_team *own)
 
 int team_own(struct mpiio_team **team)
 {
-	struct mpiio_team *t = *team, *own = team_new();
+	struct mpiio_team *t = *team, *own;
 	int ret;
 
+	if (is_for_one_file(t))
+		return 0;
+	own = team_new();
 	if (own) {
 		own->cluster = t->cluster;
 		own->rank = t->rank;
@@ -234,10 +255,7 @@ static bool is_whole_job(MPI_Comm comm)
  */
 static void team_hush(struct mpiio_team *visit)
 {
-	int level = MPI_THREAD_MULTIPLE;
-
-	PMPI_Query_thread(&level);
-	if (level != MPI_THREAD_MULTIPLE && !PMPI_Comm_get_errhandler(visit->comm, &visit->handler))
+	if (!threads_at_once() && !PMPI_Comm_get_errhandler(visit->comm, &visit->handler))
 		PMPI_Comm_set_errhandler(visit->comm, MPI_ERRORS_RETURN);
 }
 
@@ -296,6 +314,8 @@ int team_get(struct mpiio_team *visit, const char *conf, struct mpiio_team **tea
 	int ret = keyval_make();
 
 	*team = NULL;
+	if (!ret && is_for_one_file(visit))
+		return team_make(visit, conf, team);
 	/* Whoever has the session has the team, if all were there when it was made. */
 	if (!ret && !cluster_get(conf, &cluster))
 		*team = team_kept(visit->comm, cluster);
@@ -304,8 +324,12 @@ int team_get(struct mpiio_team *visit, const char *conf, struct mpiio_team **tea
 	ret = team_max(visit, 0, has, 2);
 	if (ret || has[1])
 		return ret ? ret : -(int)has[1];
-	if (has[0])
-		return team_make(visit, conf, team);
+	if (has[0]) {
+		ret = team_make(visit, conf, team);
+		if (!ret)
+			team_keep(visit->comm, *team);
+		return ret;
+	}
 	pthread_mutex_lock(&lock);
 	(*team)->refs++;
 	pthread_mutex_unlock(&lock);
