@@ -151,7 +151,7 @@ for mpi in mpich openmpi; do
 done
 # One dies in the first open of a communicator, at several steps of it: before and after there is a group.
 first_open() {
-	PROGRAM=killed_open DDIO_MPIIO_TIMEOUT=2 killed_job mpich 3 ddio:first "$@" >"$dir/said.$1.$2"
+	PROGRAM=killed_open DDIO_MPIIO_TIMEOUT=$DDIO_PATIENCE killed_job mpich 3 ddio:first "$@" >"$dir/said.$1.$2"
 	[ "$(grep -c '^told: .*\(is lost\|has gone away\)' "$dir/said.$1.$2")" = 2 ] &&
 		[ "$(grep -c '^again: .*gone away (0 s)' "$dir/said.$1.$2")" = 2 ] || { cat "$dir/said.$1.$2"; return 1; }
 }

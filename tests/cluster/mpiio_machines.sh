@@ -54,7 +54,7 @@ job_openmpi() {
 job_of() {
 	local name=$2 n=$4 word=$5 job
 	job=$(job_"$1" "$3" "$4" "$top/build/tests/mpiio/$1/killed_open" "${@:6}")
-	on m1 "export DDIO_CONF=/tmp/ddio.conf DDIO_MPIIO_TIMEOUT=2 STAY=$((20 * DDIO_PATIENCE))
+	on m1 "export DDIO_CONF=/tmp/ddio.conf DDIO_MPIIO_TIMEOUT=$DDIO_PATIENCE STAY=$((20 * DDIO_PATIENCE))
 		timeout $((20 * DDIO_PATIENCE)) env $job & p=\$!
 		until [ \$(grep -c '^$word' /run/machines/said.$name) -ge $((n - 1)) ] || ! kill -0 \$p; do sleep 0.2; done 2>/dev/null
 		sleep 0.5; kill \$p; wait \$p" >"$machines/said.$name" 2>&1 </dev/null

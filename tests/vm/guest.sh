@@ -46,7 +46,7 @@ for t in tests/vm/t_*.sh; do
 	echo "# vm: $name"
 	echo "ddio-kselftest: begin $name" >/dev/kmsg
 	bound=$(sed -n '1,12s/^# timeout: *\([0-9]*\).*/\1/p' "$t")
-	timeout -k 10 $((${bound:-300} * slow)) bash "$t" 2>&1 | tee /tmp/t.out | sed 's/^/# /'
+	timeout -k 10 $((${bound:-300} * slow)) bash "$t" 2>&1 | tee /tmp/t.out | sed -u 's/^/# /'
 	rc=${PIPESTATUS[0]}
 	took="$(($(date +%s) - began)) s, $(($(worked) - busy)) cpu"
 	case $rc in
