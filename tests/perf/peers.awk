@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Called by peers.sh: a table for each number of ranks and size of what it has measured, and the files of -v out=DIR.
-BEGIN { FS = ","; nplaces = split("ddio mount gluster tmpfs individual", place, " "); nmpis = split("mpich openmpi romio", mpi, " ") }
+BEGIN { FS = ","; nplaces = split("ddio mount gluster tmpfs individual", place, " "); nmpis = split("mpich openmpi romio", mpi, " "); split("M O R", letter, " ") }
 FNR == 1 { next }
 {
 	group = $1 "," $2
@@ -37,7 +37,7 @@ function columns(head,   p, m) {
 	for (p = 1; p <= nplaces; p++)
 		for (m = 1; m <= nmpis; m++)
 			if ((mpi[m], place[p]) in measured)
-				printf " %9s", head ? short(place[p]) " " substr("MOR", m, 1) : shown(mpi[m], place[p])
+				printf " %9s", head ? short(place[p]) " " letter[m] : shown(mpi[m], place[p])
 }
 function short(place) { return place == "individual" ? "single" : place }
 function best(p) { return of(p == "bench" ? "none" : better(p), p) }
