@@ -112,6 +112,8 @@ void lane_begin(struct lane *lane)
 	const struct lane_user *const *u;
 
 	lane->state = LANE_READY;
+	lane_session(lane)
+		->connected[lane->carried ? SESSION_BROKERED : ddio_conn_way(lane->conn)]++;
 	job_say(lane);
 	wrong_say(lane);
 	if (!lane->reactor) {

@@ -55,6 +55,9 @@ struct cluster_disk {
 	struct ddio_ends ended;
 };
 
+/* Ways of connections to nodes: enum conn_way, and by the broker of the machine. */
+enum { SESSION_BROKERED = CONN_MEMORY + 1, SESSION_WAYS };
+
 /**
  * struct ddio_session - belongs to the reactor once it runs
  * @own_env: made by ddio_connect(), with a thread of its own
@@ -77,6 +80,7 @@ struct cluster_disk {
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
  * @without: features that it does not offer
  * @moved: bytes of its collective transfers: by buffers shared with I/O processors, by their kernel module, and in messages
+ * @connected: how many connections to nodes it has made by each way
  * @job: its name, "": none
  * @vouch: NULL: nobody vouches for this process; @same_user: for others, with the same user
  * @grants: what its user may do with files; NULL until the name space has told of one
@@ -115,6 +119,7 @@ struct ddio_session {
 	struct {
 		uint64_t shared, scattered, sent;
 	} moved;
+	uint32_t connected[SESSION_WAYS];
 	char job[DDIO_MAX_JOB + 1];
 	session_vouch_fn vouch;
 	session_same_fn same_user;
