@@ -74,7 +74,9 @@ END {
 		for (p = 2; p <= nplaces; p++) if (place[p] in has) printf " %8s", "/" short(place[p])
 		printf " %8s\n", "/bench"
 		data = out "/peers-" of_group[1] "-" of_group[2] ".dat"
-		printf "" >data
+		printf "#" >data
+		for (p = 1; p <= nplaces; p++) if (place[p] in has) printf " %d", p >data
+		printf "\n" >data
 		for (i = 1; i <= rows[group]; i++) {
 			row = order[group, i]; split(row, f, ",")
 			printf "%-6s %-7s %-5s", f[1], f[2], f[3]
