@@ -115,8 +115,8 @@ static int block_copy(const struct dd_copy *dc, const struct ddio_slot_at *at)
 {
 	const struct ddio_op *op = dc->op;
 	uint64_t lo = at->block * op->file->rec.ref.block, hi = lo + op->file->rec.ref.block;
-	uint8_t *mem = (uint8_t *)ddio_shared_mem(dc->mem) + at->offset;
 	bool packed = at->flags & DDIO_SLOT_PACKED;
+	uint8_t *mem;
 
 	if (!lies_within(dc->mem, at->offset, packed ? at->len : hi - lo) ||
 	    (packed && !op->writing))
@@ -124,6 +124,7 @@ static int block_copy(const struct dd_copy *dc, const struct ddio_slot_at *at)
 	if (op->writing ? at->len != ddio_map_put_size(op->map, op->rank, lo, hi)
 			: !dd_read_len_ok(op, at->len, lo, &hi))
 		return -EPROTO;
+	mem = (uint8_t *)ddio_shared_mem(dc->mem) + at->offset;
 	ddio_env_charge(op->session->env, DDIO_WORK_SHARED, at->len);
 	if (packed)
 		ddio_memmap_pack(op->memmap, lo, hi, true, mem, op->buf);
