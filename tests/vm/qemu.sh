@@ -32,9 +32,6 @@ qemu_words() {
 	local port="virtio-serial-pci,max_ports=4" params level=7
 	params="console=ttyS0 panic=-1 oops=panic no_hash_pointers mitigations=off nokaslr"
 	params="$params log_buf_len=4M rcupdate.rcu_cpu_stall_timeout=300 random.trust_cpu=on"
-	# Where this machine is busy, the kernel's test of its timer's interrupts can fail: it does without APICs then, and warns of each
-	# device that wants MSI.
-	params="$params no_timer_check"
 	# A warning that an interrupt handler prints to the console is a fault to lockdep.
 	[ "$label" != debug ] || level=4
 	[ -n "$shell" ] || params="$params loglevel=$level"
