@@ -46,8 +46,9 @@ if [ ${#files[@]} -gt 0 ]; then
 fi
 top='\.[^/]*|CHANGES|Documentation|LICENSE|MAINTAINERS|Makefile|README|SECURITY|fuse|include|kmod|tests|tools|userlib'
 if git rev-parse >/dev/null 2>&1; then
+	before=$failed
 	faults "has no place at the top level" < <(git ls-files | grep -vE "^\"?($top)(/|\$)")
-	passed=$((passed + 1))
+	[ "$failed" != "$before" ] || passed=$((passed + 1))
 fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
