@@ -59,6 +59,22 @@ uint32_t crc32c_join_portable(uint32_t first, uint32_t second, uint64_t len)
 	return first ^ second;
 }
 
+/* What is copied before it is summed: so much stays in the processor's nearest cache. */
+#define COPY_THEN 8192u
+
+/* The sum is of what was stored: the source may be one that others change. */
+static uint32_t copy_then_sum(uint32_t crc, uint8_t *dst, const uint8_t *src, size_t len)
+{
+	size_t at, n;
+
+	for (at = 0; at < len; at += n) {
+		n = len - at < COPY_THEN ? len - at : COPY_THEN;
+		memcpy(dst + at, src + at, n);
+		crc = ddio_crc32c(crc, dst + at, n);
+	}
+	return crc;
+}
+
 #ifdef __x86_64__
 #include <immintrin.h>
 
@@ -334,6 +350,61 @@ uint32_t crc32c_mixed(uint32_t crc, const void *buf, size_t len)
 	return crc32c_lanes(~(uint32_t)sum, p, len);
 }
 
+/*
+ * Copies while it sums, 96 bytes after 96: memory is read once, and the sum is of the registers that were stored, whoever changes the
+ * source meanwhile.
+ */
+#define COPY_MIN 1024
+
+MIX static inline __m256i take_along(uint8_t *to, const uint8_t *from, bool past)
+{
+	__m256i *at = (__m256i *)(void *)to, part = load(from);
+
+	__asm__ volatile("" : "+x"(part)); /* loaded once */
+	if (past)
+		_mm256_stream_si256(at, part);
+	else
+		_mm256_storeu_si256(at, part);
+	return part;
+}
+
+/* Returns the number of bytes that it has taken, a multiple of 96. */
+MIX static inline size_t copy_folding(uint64_t *sum, uint8_t *to, const uint8_t *p, size_t len,
+				      bool past)
+{
+	const __m256i by_3 = half_factors(0xc92f998d00000000, 0x3365346a00000000);
+	const __m256i begin = _mm256_zextsi128_si256(_mm_cvtsi64_si128((int64_t)*sum));
+	__m256i a = _mm256_xor_si256(take_along(to, p, past), begin);
+	__m256i b = take_along(to + 32, p + 32, past), c = take_along(to + 64, p + 64, past);
+	size_t at;
+
+	for (at = 96; len - at >= 96; at += 96) {
+		a = fold_half(a, by_3, take_along(to + at, p + at, past));
+		b = fold_half(b, by_3, take_along(to + at + 32, p + at + 32, past));
+		c = fold_half(c, by_3, take_along(to + at + 64, p + at + 64, past));
+	}
+	if (past)
+		_mm_sfence();
+	*sum = fold_halves(a, b, c);
+	return at;
+}
+
+uint32_t ddio_crc32c_copy(uint32_t crc, void *dst, const void *src, size_t len, bool past)
+{
+	uint64_t sum = (uint32_t)~crc;
+	uint8_t *to = dst;
+	size_t n;
+
+	if (len < COPY_MIN || !can_mix())
+		return copy_then_sum(crc, dst, src, len);
+	if (past && !((uintptr_t)dst % 32))
+		n = copy_folding(&sum, to, src, len, true);
+	else
+		n = copy_folding(&sum, to, src, len, false);
+	memcpy(to + n, (const uint8_t *)src + n, len - n);
+	return ~(uint32_t)sum_rest(sum, to + n, len - n);
+}
+
 uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len)
 {
 	const uint8_t *p = buf;
@@ -358,6 +429,12 @@ uint32_t crc32c_mixed(uint32_t crc, const void *buf, size_t len)
 uint32_t ddio_crc32c(uint32_t crc, const void *buf, size_t len)
 {
 	return crc32c_portable(crc, buf, len);
+}
+
+uint32_t ddio_crc32c_copy(uint32_t crc, void *dst, const void *src, size_t len, bool past)
+{
+	(void)past;
+	return copy_then_sum(crc, dst, src, len);
 }
 
 uint32_t ddio_crc32c_join(uint32_t first, uint32_t second, uint64_t len)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* CRC-32C: what is published of it, and the processor's way against the plain one. */
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/crc32c.h"
 #include "base/rand.h"
 #include "../lib/ut.h"
@@ -95,12 +98,83 @@ static void test_join_far(void)
 	}
 }
 
+/* Copies @n bytes between places @from and @to of their pages; returns whether bytes and sum are right, and nothing beside them changed. */
+static bool copy_is_right(const uint8_t *bytes, uint8_t *room, size_t to, size_t n, bool past)
+{
+	uint32_t sum;
+	size_t i;
+
+	memset(room, 0x5a, n + 128);
+	sum = ddio_crc32c_copy((uint32_t)n, room + to, bytes, n, past);
+	for (i = 0; i < n + 128; i++)
+		if (room[i] != (i < to || i >= to + n ? 0x5a : bytes[i - to]))
+			return false;
+	return sum == crc32c_portable((uint32_t)n, bytes, n);
+}
+
+static void test_copy(void)
+{
+	static const size_t about[] = { 0, 40, 1024, 1024 + 96, 4096, 8192, 65536 };
+	static uint8_t bytes[70000], room[70000] __attribute__((aligned(64)));
+	uint64_t state = 57;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)ddio_rand_next(&state);
+	for (i = 0; i < sizeof(about) / sizeof(about[0]); i++)
+		for (n = about[i]; n < about[i] + 100; n += ut_stride(3)) {
+			CU_ASSERT(copy_is_right(bytes + n % 33, room, 0, n, true));
+			CU_ASSERT(copy_is_right(bytes + n % 33, room, n % 64, n, true));
+			CU_ASSERT(copy_is_right(bytes + n % 33, room, 32, n, true));
+			CU_ASSERT(copy_is_right(bytes + n % 33, room, n % 64, n, false));
+		}
+}
+
+/* Another thread writes to what is copied: the sum is of what was stored, whatever that is. */
+struct scribbler {
+	uint8_t *bytes;
+	size_t len;
+	_Atomic bool end;
+};
+
+static void *scribble(void *arg)
+{
+	struct scribbler *s = arg;
+	volatile uint8_t *bytes = s->bytes;
+	size_t at = 0;
+
+	while (!s->end) {
+		bytes[at]++;
+		at = (at + 61) % s->len;
+	}
+	return NULL;
+}
+
+static void test_scribbled(void)
+{
+	static uint8_t bytes[65536], room[65536] __attribute__((aligned(64)));
+	struct scribbler s = { .bytes = bytes, .len = sizeof(bytes) };
+	pthread_t thread;
+	uint32_t sum;
+	int i;
+
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, scribble, &s), 0);
+	for (i = 0; i < 300; i++) {
+		sum = ddio_crc32c_copy(0, room, bytes, sizeof(bytes), i % 2);
+		CU_ASSERT_EQUAL(sum, ddio_crc32c(0, room, sizeof(room)));
+	}
+	s.end = true;
+	pthread_join(thread, NULL);
+}
+
 static const struct ut_case cases[] = {
 	{ "published values", test_published },
 	{ "every length", test_lengths },
 	{ "long ones", test_long },
 	{ "two parts", test_join },
 	{ "two parts, of any length", test_join_far },
+	{ "while it is copied", test_copy },
+	{ "copied while another changes it", test_scribbled },
 	{ .name = NULL },
 };
 

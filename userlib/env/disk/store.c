@@ -208,26 +208,18 @@ static void copy(const struct ddio_disk_req *req, uint8_t *medium, uint64_t at, 
 		memcpy(buf, medium + at, len);
 }
 
-/* What is copied before it is summed: so much stays in the processor's nearest cache. */
-#define SUM_STEP 8192u
-
 /*
- * Copies a chunk; returns the sum of where it went.  Others may have the buffer mapped, and change it meanwhile: what was written is
- * summed where nobody else is.
+ * Copies a chunk; returns the sum of where it went.  Others may have the buffer mapped, and change it meanwhile.  What the medium gets
+ * is read again later, if ever.
  */
 static uint32_t copy_summed(const struct ddio_disk_req *req, uint8_t *medium, uint64_t at,
-			    uint64_t end)
+			    uint64_t len)
 {
-	const uint8_t *to = req->op == DDIO_DISK_WRITE ? medium : req->buf;
-	uint32_t sum = 0;
-	uint64_t n;
+	uint8_t *buf = (uint8_t *)req->buf + at;
 
-	for (; at < end; at += n) {
-		n = end - at < SUM_STEP ? end - at : SUM_STEP;
-		copy(req, medium, at, n);
-		sum = ddio_crc32c(sum, to + at, n);
-	}
-	return sum;
+	if (req->op == DDIO_DISK_WRITE)
+		return ddio_crc32c_copy(0, medium + at, buf, len, true);
+	return ddio_crc32c_copy(0, buf, medium + at, len, false);
 }
 
 /* Copies, and makes the checksums if they are wanted and there is room for them. */
@@ -241,7 +233,7 @@ static void copy_all(const struct ddio_disk_req *req, uint8_t *medium)
 	}
 	for (at = 0; at < req->len; at += n) {
 		n = req->len - at < DDIO_DISK_SUM_LEN ? req->len - at : DDIO_DISK_SUM_LEN;
-		req->sums->sum[req->sums->n++] = copy_summed(req, medium, at, at + n);
+		req->sums->sum[req->sums->n++] = copy_summed(req, medium, at, n);
 	}
 }
 
