@@ -48,6 +48,10 @@ for record in 8 8192; do
 	check "records of $record, --no-share: none, every byte verified" right 0 50
 done
 
+# Shares that go past the processors' caches.
+bench -r 8192 -s 8M -p ra,rb,rc,rcn,rnn >"$dir/rows"
+check "8 MB, records of 8192: every byte verified" right 1 10
+
 whole() {
 	"$crowd" -n 4 -s 4194304 -w >"$dir/out" 2>&1
 	check "a file of 4 MB" [ "$(grep -c ' ok 1' "$dir/out")" = 4 ]

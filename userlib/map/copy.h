@@ -3,6 +3,7 @@
 #ifndef DDIO_MAP_COPY_H
 #define DDIO_MAP_COPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <ddio/dist.h>
 
@@ -11,11 +12,13 @@
 /**
  * struct strided_copy - the bytes to copy, and their strides on both sides
  * @len: bytes of each piece
+ * @past: nobody reads soon what is written, and the caches cannot hold all of it: pieces that are long go past them
  * @nlevels: levels in use
  * @level: outermost first; distances are two's complement
  */
 struct strided_copy {
 	uint64_t len;
+	bool past;
 	uint32_t nlevels;
 	struct copy_level {
 		uint64_t count;

@@ -215,9 +215,9 @@ void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64
 void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t block_off,
 			 const void *msg);
 
-/* The same from the block to the packed share of @run->proc, and back. */
+/* The same from the block to the packed share of @run->proc, and back.  @past: as of struct strided_copy, map/copy.h. */
 void ddio_map_run_take(const struct ddio_map_run *run, const void *block, uint64_t block_off,
-		       void *share);
+		       void *share, bool past);
 void ddio_map_run_give(const struct ddio_map_run *run, void *block, uint64_t block_off,
 		       const void *share);
 

@@ -459,6 +459,7 @@ static void piece_unpack(const struct mem_piece *piece, const void *msg, void *m
 	uint32_t i;
 
 	copy.len = piece->len;
+	copy.past = false;
 	copy.nlevels = piece->nlevels;
 	for (i = 0; i < piece->nlevels; i++) {
 		copy.level[i].count = piece->level[i].count;
@@ -474,6 +475,7 @@ static void piece_pack(const struct mem_piece *piece, void *msg, const void *mem
 	uint32_t i;
 
 	copy.len = piece->len;
+	copy.past = false;
 	copy.nlevels = piece->nlevels;
 	for (i = 0; i < piece->nlevels; i++) {
 		copy.level[i].count = piece->level[i].count;

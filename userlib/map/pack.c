@@ -14,13 +14,14 @@
 #define CACHE_LINE 64
 
 static void run_copy_out(const struct ddio_map_run *run, const void *block, uint64_t block_off,
-			 void *to)
+			 void *to, bool past)
 {
 	const char *src = (const char *)block + (run->file_off - block_off);
 	struct strided_copy copy;
 	uint32_t i;
 
 	copy.len = run->len;
+	copy.past = past;
 	copy.nlevels = run->nlevels;
 	for (i = 0; i < run->nlevels; i++) {
 		copy.level[i].count = run->level[i].count;
@@ -38,6 +39,7 @@ static void run_copy_in(const struct ddio_map_run *run, void *block, uint64_t bl
 	uint32_t i;
 
 	copy.len = run->len;
+	copy.past = false;
 	copy.nlevels = run->nlevels;
 	for (i = 0; i < run->nlevels; i++) {
 		copy.level[i].count = run->level[i].count;
@@ -50,7 +52,7 @@ static void run_copy_in(const struct ddio_map_run *run, void *block, uint64_t bl
 void ddio_map_run_pack(const struct ddio_map_run *run, const void *block, uint64_t block_off,
 		       void *msg)
 {
-	run_copy_out(run, block, block_off, (char *)msg + run->msg_off);
+	run_copy_out(run, block, block_off, (char *)msg + run->msg_off, false);
 }
 
 void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t block_off,
@@ -60,9 +62,9 @@ void ddio_map_run_unpack(const struct ddio_map_run *run, void *block, uint64_t b
 }
 
 void ddio_map_run_take(const struct ddio_map_run *run, const void *block, uint64_t block_off,
-		       void *share)
+		       void *share, bool past)
 {
-	run_copy_out(run, block, block_off, (char *)share + run->share_off);
+	run_copy_out(run, block, block_off, (char *)share + run->share_off, past);
 }
 
 void ddio_map_run_give(const struct ddio_map_run *run, void *block, uint64_t block_off,

@@ -35,13 +35,13 @@ static size_t wrong_bytes(size_t dst, size_t src, size_t len, size_t stride, siz
 
 static const size_t lengths[] = { 1, 255, 256, 257, 2047, 2048, 2049, 2303, 2304, 2305, 8192 };
 
-static void test_one(void)
+static void one(bool past)
 {
 	size_t i, shift;
 
 	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		for (shift = 0; shift < AROUND; shift++) {
-			struct strided_copy copy = { .len = lengths[i] };
+			struct strided_copy copy = { .len = lengths[i], .past = past };
 
 			fill();
 			copy_run(&copy, to + PAGE + shift, from + PAGE + AROUND / 2);
@@ -50,6 +50,16 @@ static void test_one(void)
 					0);
 		}
 	}
+}
+
+static void test_one(void)
+{
+	one(false);
+}
+
+static void test_past(void)
+{
+	one(true);
 }
 
 static void test_row(void)
@@ -68,9 +78,30 @@ static void test_row(void)
 	}
 }
 
+static void test_rows_past(void)
+{
+	size_t i, shift;
+
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		for (shift = 0; shift < AROUND; shift++) {
+			size_t len = lengths[i] < 2400 ? lengths[i] : 2400, stride = len + 7;
+			struct strided_copy copy = { .len = len, .past = true, .nlevels = 1 };
+
+			copy.level[0].count = PIECES;
+			copy.level[0].dst = stride;
+			copy.level[0].src = len;
+			fill();
+			copy_run(&copy, to + PAGE + shift, from + PAGE);
+			CU_ASSERT_EQUAL(wrong_bytes(PAGE + shift, PAGE, len, stride, PIECES), 0);
+		}
+	}
+}
+
 static const struct ut_case cases[] = {
 	{ "one piece", test_one },
+	{ "one piece, past the caches", test_past },
 	{ "rows of pieces", test_row },
+	{ "rows of pieces, past the caches", test_rows_past },
 	{ NULL, NULL },
 };
 

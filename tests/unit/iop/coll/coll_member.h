@@ -224,7 +224,7 @@ static int m_slot_run(void *arg, const struct ddio_map_run *run)
 	if (sc->op->write)
 		ddio_map_run_give(run, sc->block, sc->lo, sc->op->share);
 	else
-		ddio_map_run_take(run, sc->block, sc->lo, sc->op->share);
+		ddio_map_run_take(run, sc->block, sc->lo, sc->op->share, false);
 	return 0;
 }
 

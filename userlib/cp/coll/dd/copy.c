@@ -41,13 +41,26 @@ static struct ddio_list *waits_find(struct lane *lane)
 struct dd_copy_run {
 	uint8_t *block, *memory;
 	uint64_t lo;
+	bool past;
 };
+
+/*
+ * A share of so many bytes, of a transfer of so many, has left the caches before the program looks at it: it goes past them, and leaves
+ * them to the blocks.  For fewer that takes longer.
+ */
+#define PAST_SHARE (256u << 10)
+#define PAST_ALL (4u << 20)
+
+static bool goes_past(const struct ddio_op *op)
+{
+	return op->share >= PAST_SHARE && op->hi - op->lo >= PAST_ALL;
+}
 
 static int run_take(void *arg, const struct ddio_map_run *run)
 {
 	const struct dd_copy_run *cr = arg;
 
-	ddio_map_run_take(run, cr->block, cr->lo, cr->memory);
+	ddio_map_run_take(run, cr->block, cr->lo, cr->memory, cr->past);
 	return 0;
 }
 
@@ -63,6 +76,7 @@ static void packed_copy(const struct ddio_op *op, uint64_t lo, uint64_t hi, uint
 {
 	struct dd_copy_run cr = { .block = block, .memory = op->buf, .lo = lo };
 
+	cr.past = goes_past(op);
 	ddio_map_runs_of(op->map, op->rank, lo, hi, op->writing, op->writing ? run_give : run_take,
 			 &cr);
 }
