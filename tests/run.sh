@@ -64,9 +64,9 @@ all_tests() {
 	for t in 7.x 6.1 6.12; do
 		echo "vm/$t|tests/vm/check.sh $t modules"
 	done
+	echo "vm/packages|tests/vm/packages.sh"
 	echo "vm/dkms|tests/vm/dkms.sh"
 	echo "vm/systemd|tests/vm/systemd.sh"
-	echo "vm/packages|tests/vm/packages.sh"
 	echo "vm/figures|tests/vm/timing.sh 6.1 figures"
 	echo "vm/timing|tests/vm/timing.sh 6.1 timing"
 	for t in tests/tree/*.sh tests/tree/*.pl; do
