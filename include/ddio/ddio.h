@@ -196,6 +196,16 @@ int ddio_group_check(const struct ddio_group *group);
 int ddio_group_awaited(const struct ddio_group *group);
 
 /**
+ * ddio_file_awaited - tells whether others have waited for this member since long in the order of a file
+ * @file: one that a patient group has opened
+ *
+ * As ddio_group_awaited(), of collectives with DDIO_XFER_FILE_ORDER.
+ *
+ * Return: 1: they have; 0, also of a file without an order; or -EINVAL.
+ */
+int ddio_file_awaited(const struct ddio_file *file);
+
+/**
  * ddio_group_abort - gives a group up
  * @group: the group, which is of no further use
  * @why: for the text of the errors of all members, or NULL
@@ -745,11 +755,16 @@ struct ddio_transfer {
 #define DDIO_XFER_IN_TURN 0x100u   /* TC: one contiguous chunk after the other */
 #define DDIO_XFER_OVERLAP 0x40u	   /* bytes may be named more than once; see ddio_write_all() */
 #define DDIO_XFER_ATOMIC 0x200u	   /* DD, DDs: all of a write is in the file, or nothing; durable */
+#define DDIO_XFER_FILE_ORDER \
+	0x400u /* comes in the order of the file's collectives with this flag, not of the group's */
 
 #define DDIO_EPOCH_FILES 64u /* files that an epoch may have; see ddio_epoch_begin() */
 
 /*
- * Collective transfers: every member of the group makes the same calls in the same order.
+ * Collective transfers: every member of the group makes the same calls in the same order.  Those with DDIO_XFER_FILE_ORDER are in an
+ * order of their file, and members may begin those of two files, or one of these and what is in the group's order, in different
+ * orders.  The group must have opened the file (ddio_open_all()), or the call fails on this member alone with -EINVAL.  Either all
+ * members give the flag or none.  After 2^20 - 1 opens of a group a file has the group's order with the flag, too.
  */
 
 /**

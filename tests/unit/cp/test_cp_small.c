@@ -246,7 +246,7 @@ static void pass_at_once(struct turn *turn)
 {
 	uint32_t before = ++begun;
 
-	turn_pass(&queue, turn);
+	turn_pass(turn);
 	within += begun != before;
 }
 
@@ -255,13 +255,13 @@ static void turns_are_no_tower(void)
 	struct turn turn[MANY] = { { .begin = keep_turn } };
 	uint32_t i;
 
-	ddio_list_init(&queue.turns);
+	order_init(&queue.own, &queue, 0);
 	for (i = 0; i < MANY; i++) {
 		turn[i].begin = i ? pass_at_once : keep_turn;
 		turn_take(&queue, &turn[i]);
 	}
 	CU_ASSERT_EQUAL(begun, 0);
-	turn_pass(&queue, &turn[0]);
+	turn_pass(&turn[0]);
 	CU_ASSERT_EQUAL(begun, MANY - 1);
 	CU_ASSERT_EQUAL(within, 0);
 	CU_ASSERT_EQUAL(turn[MANY - 1].number, MANY);
@@ -592,7 +592,7 @@ static void nonsense_done(void *arg, const struct error *error, const void *data
 	(void)error;
 	(void)data;
 	(void)len;
-	turn_pass(n->group, &n->turn);
+	turn_pass(&n->turn);
 	ddio_gate_open(n->group->session->env, &n->gate);
 }
 

@@ -15,10 +15,15 @@
 #include "cp/coll/agree.h"
 #include "cp/coll/carry.h"
 #include "cp/coll/op.h"
+#include "cp/coll/starts.h"
 #include "cp/group/fan/fan.h"
 
 /* Bytes: of what is always there; of the number of an atomic write's epoch; of a claim. */
 enum { VERDICT = 24, EPOCH = 8, CLAIM = 20 };
+
+/* Where it names the operation's number: this, which no file's size is, and the number come first. */
+#define NAMED (UINT64_MAX - 1)
+enum { NAME = 16 };
 
 /* Families that are told in so many times fewer entries than their members have are not spread. */
 #define SPREAD_SAVES 4
@@ -256,25 +261,48 @@ static ssize_t claims_get(struct ddio_op *op, const uint8_t *data, size_t len)
 	return err ? err : (ssize_t)(8 + CLAIM * n);
 }
 
+static uint8_t *name_put(const struct ddio_op *op, uint8_t *p)
+{
+	bytes_put64(p, NAMED);
+	bytes_put64(p + 8, op->number);
+	return p + NAME;
+}
+
+static bool verdict_names(const struct ddio_op *op)
+{
+	return op_is_dd(op) && start_names(op);
+}
+
 static uint8_t *verdict_put(struct ddio_op *op, size_t *len)
 {
+	bool names = verdict_names(op);
 	uint8_t *buf, *p;
 
-	*len = VERDICT + epoch_len(op) + claims_len(op);
+	*len = (names ? NAME : 0) + VERDICT + epoch_len(op) + claims_len(op);
 	if (verdict_has_parts(op))
 		*len += (size_t)ddio_put_crowd(NULL, 0, &op->crowd);
 	buf = malloc(*len);
 	if (!buf)
 		return NULL;
-	bytes_put64(buf, op->file_size);
-	bytes_put64(buf + 8, op->lo);
-	bytes_put64(buf + 16, op->hi);
+	p = names ? name_put(op, buf) : buf;
+	bytes_put64(p, op->file_size);
+	bytes_put64(p + 8, op->lo);
+	bytes_put64(p + 16, op->hi);
 	if (op_is_atomic(op))
-		bytes_put64(buf + VERDICT, op->epoch.number);
-	p = claims_put(op, buf + VERDICT + epoch_len(op));
+		bytes_put64(p + VERDICT, op->epoch.number);
+	p = claims_put(op, p + VERDICT + epoch_len(op));
 	if (verdict_has_parts(op))
 		ddio_put_crowd(p, *len - (size_t)(p - buf), &op->crowd);
 	return buf;
+}
+
+/* Returns the bytes in which it names the operation's number, which is @number then, else 0. */
+static size_t name_get(const uint8_t *data, size_t len, uint64_t *number)
+{
+	if (len < NAME || bytes_get64(data) != NAMED)
+		return 0;
+	*number = bytes_get64(data + 8);
+	return NAME;
 }
 
 static int verdict_get(struct ddio_op *op, const uint8_t *data, size_t len, struct error *error)
@@ -342,7 +370,7 @@ int agreement_check(struct ddio_op *op, struct error *error)
 	return error->err;
 }
 
-static void start_decide(struct ddio_op *op)
+void start_decide(struct ddio_op *op)
 {
 	struct error error = op->sized_error;
 	uint8_t *data = NULL;
@@ -350,6 +378,8 @@ static void start_decide(struct ddio_op *op)
 
 	op->sized = false;
 	if (!error.status && !whole_gather(op, &error) && !agreement_check(op, &error)) {
+		if (op_is_dd(op))
+			start_take(op);
 		data = verdict_put(op, &len);
 		if (len > VERDICT_MAX)
 			error_set(&error, -E2BIG,
@@ -362,27 +392,6 @@ static void start_decide(struct ddio_op *op)
 	}
 	fan_release(op->fan, &error, data, len);
 	free(data);
-}
-
-/* Returns the first of the group's operations on which not all have agreed, and that nodes are to take. */
-static struct ddio_op *start_first(struct ddio_group *group)
-{
-	struct ddio_list *ops = group_ops(group);
-	struct ddio_op *op;
-
-	ddio_list_for_each_entry(op, ops, link)
-		if (op->phase <= PHASE_AGREEING && !op->m->agree)
-			return op;
-	return NULL;
-}
-
-/* Nodes take what a group starts in its order only, whatever rank 0 had to ask for first. */
-static void starts_decide(struct ddio_group *group)
-{
-	struct ddio_op *op;
-
-	while (!group->broken.status && (op = start_first(group)) && op->sized && op->fan)
-		start_decide(op);
 }
 
 /* The size is known, and the epoch of an atomic write open; or what @error says. */
@@ -483,15 +492,22 @@ static void start_agreed(void *arg, const struct error *error, const void *data,
 {
 	struct ddio_op *op = arg;
 	struct ddio_group *group = op->group;
+	size_t name = 0;
+	uint64_t number = 0;
 	struct error mine;
 
+	start_decided(op);
 	carry_learn(op, error, data, len);
 	if (start_settled(op, error, data, len))
 		return;
 	error_clear(&mine);
 	op->steps++;
+	if (!error->status && op_is_dd(op)) {
+		name = name_get(data, len, &number);
+		start_told(op, number);
+	}
 	/* A member that cannot follow fails in the transfer, where the others notice. */
-	if (!error->status && verdict_get(op, data, len, &mine))
+	if (!error->status && verdict_get(op, (const uint8_t *)data + name, len - name, &mine))
 		op->failed = mine;
 	group->refs++;
 	op_agreed(op, error);

@@ -7,7 +7,9 @@
 #include "cp/coll/agree.h"
 #include "cp/coll/carry.h"
 #include "cp/coll/op.h"
+#include "cp/coll/starts.h"
 #include "cp/group/fan/fan.h"
+#include "cp/group/peer.h"
 
 static void op_enter(struct ddio_op *op, enum phase phase)
 {
@@ -23,18 +25,20 @@ void op_describe(const struct ddio_op *op, char text[DDIO_MAX_TEXT])
 
 struct ddio_list *group_ops(struct ddio_group *group)
 {
-	return *group_state(group, &op_group_user);
+	struct ops *ops = *group_state(group, &op_group_user);
+
+	return ops ? &ops->all : NULL;
 }
 
-/* Does what group_ops() does, but makes the list; returns NULL without memory. */
-static struct ddio_list *group_ops_get(struct ddio_group *group)
+/* Makes the group's operations.  Returns false without memory. */
+static bool group_ops_make(struct ddio_group *group)
 {
 	void **state = group_state(group, &op_group_user);
 
 	if (!*state) {
-		*state = malloc(sizeof(struct ddio_list));
+		*state = malloc(sizeof(struct ops));
 		if (*state)
-			ddio_list_init(*state);
+			ops_init(*state);
 	}
 	return *state;
 }
@@ -52,17 +56,6 @@ struct ddio_op *op_find(struct ddio_group *group, uint64_t number)
 	return NULL;
 }
 
-static void op_turn(struct turn *turn);
-
-/* One operation less is under way: the one that holds its turn for that goes on. */
-static void ops_go_on(struct ddio_group *group)
-{
-	struct turn *turn = group->turn;
-
-	if (turn && turn->begin == op_turn && ddio_container_of(turn, struct ddio_op, turn)->held)
-		op_turn(turn);
-}
-
 /* Ends with the reactor's last access to @op: the user may free it at once. */
 static void op_finish(struct ddio_op *op)
 {
@@ -71,10 +64,10 @@ static void op_finish(struct ddio_op *op)
 	op_enter(op, PHASE_OVER);
 	report_fill(op);
 	op->m->free(op);
-	ddio_list_del(&op->link);
+	start_leave(op);
+	turn_pass(&op->turn);
 	file_put(op->file);
-	turn_pass(group, &op->turn);
-	ops_go_on(group);
+	starts_decide(group);
 	group_put(group);
 	ddio_env_served(op->session->env);
 	ddio_gate_open(op->session->env, &op->gate);
@@ -187,7 +180,7 @@ void op_agreed(struct ddio_op *op, const struct error *error)
 {
 	op->fan = NULL;
 	op->agreed = !error->status;
-	turn_pass(op->group, &op->turn);
+	turn_pass(&op->turn);
 	if (error->status) {
 		op->failed = *error;
 		op_stop(op);
@@ -212,7 +205,7 @@ void op_settled(struct ddio_op *op, const struct error *result)
 	op->agreed = !result->status;
 	if (op->agreed)
 		op_again(op);
-	turn_pass(op->group, &op->turn);
+	turn_pass(&op->turn);
 	op_over(op, result);
 }
 
@@ -230,22 +223,34 @@ static bool op_lends(const struct ddio_op *op)
 static void op_agree(struct ddio_op *op)
 {
 	struct ddio_group *group = op->group;
+	struct order *order = op->turn.order;
 	struct turn *turn = op->turn.lends ? &op->turn : NULL;
 
 	group->refs++;
+	order_get(order);
 	agreement_begin(op);
 	if (turn)
-		turn_lend(group, turn);
+		turn_lend(order, turn);
+	order_put(order);
 	group_put(group);
 }
 
+static void ops_prepare(struct ddio_group *group);
+
 void op_prepared(struct ddio_op *op)
 {
+	struct ddio_group *group = op->group;
+	struct ops *ops = *group_state(group, &op_group_user);
+
+	group->refs++;
+	ops->preparing = NULL;
 	op_enter(op, PHASE_AGREEING);
 	if (op->m->agree)
 		op->m->agree(op);
 	else
 		op_agree(op);
+	ops_prepare(group);
+	group_put(group);
 }
 
 /* Whoever needs a file that this session keeps others from would wait for itself. */
@@ -255,44 +260,71 @@ static void op_enter_epoch(struct ddio_op *op)
 	bool may;
 
 	error_clear(&error);
-	may = op_is_atomic(op) ? epochs_enter(op->group, op->file, &op->within, &error)
-			       : file_decided(op->file, &error);
+	may = op_is_atomic(op) && !order_key(op->turn.number)
+		      ? epochs_enter(op->group, op->file, &op->within, &error)
+		      : file_decided(op->file, &error);
 	if (!may)
 		error_first(&op->failed, &error);
 }
 
-/* A node takes 64 of a group at a time, and may still be at the end of some that are over here. */
-#define OPS_BEGUN 48
-
-/* Returns true if nodes might refuse it, since others are under way, each of which ends without it. */
-static bool op_too_many(const struct ddio_op *op)
+/* Members of an earlier release know the group's order only: with one of them no file has its own. */
+static void op_check_order(const struct ddio_op *op)
 {
-	struct ddio_list *ops = group_ops(op->group);
-	const struct ddio_op *other;
-	uint32_t n = 0;
+	struct ddio_group *group = op->group;
+	struct error error;
+	uint32_t rank;
 
-	if (!op_is_dd(op) || op->failed.status || op->group->broken.status)
-		return false;
-	ddio_list_for_each_entry(other, ops, link)
-		if (other->phase == PHASE_QUEUED || (op_is_dd(other) && ++n == OPS_BEGUN))
-			break;
-	return n == OPS_BEGUN;
+	if (!order_key(op->turn.number) || group->broken.status)
+		return;
+	rank = peers_lack(group, DDIO_FEATURE_ORDER);
+	if (rank == UINT32_MAX)
+		return;
+	error_status(&error, DDIO_ST_UNSUPPORTED,
+		     "rank %u of the group is too old for collectives in the order of a file",
+		     rank);
+	group_break(group, &error, rank, true);
 }
 
-static void op_turn(struct turn *turn)
+static void op_prepare(struct ddio_op *op)
 {
-	struct ddio_op *op = ddio_container_of(turn, struct ddio_op, turn);
-
-	op->held = op_too_many(op);
-	if (op->held)
-		return;
-	op_enter(op, PHASE_PREPARING);
+	op_check_order(op);
 	op_enter_epoch(op);
 	/* A member that has failed already only tells the others. */
 	if (op->failed.status || op->group->broken.status)
 		op_prepared(op);
 	else
 		op->m->prepare(op);
+}
+
+/* One at a time, whatever their orders: a node is asked once for what the group needs there. */
+static void ops_prepare(struct ddio_group *group)
+{
+	struct ops *ops = *group_state(group, &op_group_user);
+	struct ddio_op *op;
+
+	if (ops->begins)
+		return;
+	ops->begins = true;
+	group->refs++;
+	while (!ops->preparing && !ddio_list_empty(&ops->unprepared)) {
+		op = ddio_list_first(&ops->unprepared, struct ddio_op, start_link);
+		ops->preparing = op;
+		ddio_list_del(&op->start_link);
+		start_enter(op);
+		op_prepare(op);
+	}
+	ops->begins = false;
+	group_put(group);
+}
+
+static void op_turn(struct turn *turn)
+{
+	struct ddio_op *op = ddio_container_of(turn, struct ddio_op, turn);
+	struct ops *ops = *group_state(op->group, &op_group_user);
+
+	op_enter(op, PHASE_PREPARING);
+	ddio_list_add(&op->start_link, &ops->unprepared);
+	ops_prepare(op->group);
 }
 
 /* Ends an operation for which there is no memory before the group has heard of it. */
@@ -307,7 +339,6 @@ static void op_begin(void *arg)
 {
 	struct ddio_op *op = arg;
 	struct ddio_session *s = op->session;
-	struct ddio_list *ops;
 
 	ddio_env_charge(s->env, DDIO_WORK_CALL, 1);
 	ddio_env_await_service(s->env, ddio_env_now(s->env));
@@ -315,17 +346,18 @@ static void op_begin(void *arg)
 	op_enter(op, PHASE_QUEUED);
 	if (!op->group)
 		op->group = group_solo(s);
-	ops = op->group ? group_ops_get(op->group) : NULL;
-	if (!ops) {
+	if (!op->group || !group_ops_make(op->group)) {
 		op_refuse(op);
 		return;
 	}
 	op->group->refs++;
 	file_get(op->file);
-	ddio_list_add(&op->link, ops);
 	op->turn.begin = op_turn;
 	op->turn.lends = op_lends(op);
-	turn_take(op->group, &op->turn);
+	if (op->in_file_order)
+		turn_take_of(op->file->order, &op->turn);
+	else
+		turn_take(op->group, &op->turn);
 }
 
 static struct ddio_post *op_post(struct ddio_op *op)

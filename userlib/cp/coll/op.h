@@ -94,7 +94,8 @@ struct transfers {
  * @file_size: at the start
  * @clipped: the read was cut there; known where @whole is
  * @failed: of this member; @result: of all
- * @held: it has its turn, and begins when fewer are under way
+ * @in_file_order: in that of the file's collectives with DDIO_XFER_FILE_ORDER, and not in the group's
+ * @number: by which nodes know it; 0: not known yet.  @started: rank 0 has had nodes asked for it; @dealt: members ask, each its own
  * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
  * @rooted: rank 0 has an exchange with the name server under way
  * @sized: rank 0 has had what it asked for at the start, with @sized_error, and waits until those before it have been started
@@ -113,12 +114,14 @@ struct ddio_op {
 	struct ddio_list session_link;
 	struct ddio_file *file;
 	struct ddio_group *group;
-	struct ddio_list link;
+	struct ddio_list link, start_link;
 	struct turn turn;
+	uint64_t number;
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, held, agreed, warned, rooted, sized, finishing, clipped, may_spread;
+	bool writing, in_file_order, started, dealt, agreed, warned, rooted, sized, finishing,
+		clipped, may_spread;
 	bool may_carry, carried, gathered;
 	int gather_err;
 	uint32_t method, flags, outstanding;
@@ -176,8 +179,9 @@ void op_moved(struct ddio_op *op);
 /* Keeps the first failure; stops the operation if it is moving data. */
 void op_fail(struct ddio_op *op, const struct error *error);
 void op_stopped(struct ddio_op *op);
-/* Returns the group's operations that are not over; NULL: there never was one. */
+/* Returns the group's operations that have begun, and are not over; NULL: there never was one. */
 struct ddio_list *group_ops(struct ddio_group *group);
+/* Returns the one whose turn had that number. */
 struct ddio_op *op_find(struct ddio_group *group, uint64_t number);
 void op_submit(struct ddio_op *op);
 /* Application's thread: submits an operation and waits for it.  Returns 0, or -EDEADLK on the reactor, which frees it. */
@@ -195,6 +199,8 @@ uint8_t *agreement_compare(const struct ddio_op *op, size_t *len);
 int agreement_check(struct ddio_op *op, struct error *error);
 /* Cuts a read that may be short at the end of the file; every member knows the same one. */
 void agreement_clip(struct ddio_op *op);
+/* Rank 0: starts an operation whose size is known, which nothing keeps from it. */
+void start_decide(struct ddio_op *op);
 /* Begins the agreement on the transfer; ends, at once or later, in op_agreed(). */
 void agreement_begin(struct ddio_op *op);
 /* Joins the members' descriptions on their way to rank 0; see struct step_kind. */

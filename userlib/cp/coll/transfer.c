@@ -18,7 +18,7 @@
 #define KNOWN_FLAGS                                                                        \
 	(DDIO_XFER_SYNC | DDIO_XFER_ROTATE | DDIO_XFER_NO_BATCH | DDIO_XFER_SATF |         \
 	 DDIO_XFER_NO_SCATTER | DDIO_XFER_SHORT | DDIO_XFER_OVERLAP | DDIO_XFER_NO_SHARE | \
-	 DDIO_XFER_IN_TURN | DDIO_XFER_ATOMIC)
+	 DDIO_XFER_IN_TURN | DDIO_XFER_ATOMIC | DDIO_XFER_FILE_ORDER)
 
 static int op_wrong(struct ddio_op *op, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -234,7 +234,7 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 	op->user_report = t->report;
 	op->buf = t->buf;
 	op->packed = !t->memory;
-	op->flags = t->flags;
+	op->flags = t->flags & ~DDIO_XFER_FILE_ORDER;
 	op->outstanding = t->outstanding;
 	op->method = t->method ? t->method : DDIO_METHOD_DDS;
 	op->part_kind = t->part->kind;
@@ -246,6 +246,22 @@ static int op_take(struct ddio_op *op, const struct ddio_transfer *t)
 	else if (!err && !t->method)
 		carry_look(op);
 	return err;
+}
+
+static bool wants_file_order(const struct ddio_transfer *t)
+{
+	return t && t->struct_size == sizeof(*t) && t->flags & DDIO_XFER_FILE_ORDER;
+}
+
+/* Of an order that there is not, the other members would never hear. */
+static int order_check(const struct ddio_file *file, const struct ddio_group *group,
+		       const struct ddio_transfer *t)
+{
+	if (!wants_file_order(t) || (group && order_is_of(file->order, group)))
+		return 0;
+	return session_fail(file->session, -EINVAL,
+			    "%s was not opened by all of the group: it has no order there",
+			    file->rec.name);
 }
 
 /* NULL only without memory: what is wrong with the transfer goes into @failed. */
@@ -262,9 +278,11 @@ static struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
 	op->rank = group ? group->rank : 0;
 	op->nprocs = group ? group->size : 1;
 	op->writing = writing;
+	op->in_file_order = wants_file_order(t) && order_has_key(file->order);
 	op->method = DDIO_METHOD_DDS;
 	ddio_list_init(&op->session_link);
 	ddio_list_init(&op->link);
+	ddio_list_init(&op->start_link);
 	ddio_list_init(&op->turn.link);
 	if (group && group->session != file->session)
 		op_wrong(op, -EINVAL, "the file and the group are of different sessions");
@@ -280,8 +298,11 @@ static struct ddio_op *op_new(struct ddio_file *file, struct ddio_group *group,
 static int transfer_start(struct ddio_file *file, struct ddio_group *group,
 			  const struct ddio_transfer *t, bool writing, struct ddio_op **result)
 {
-	struct ddio_op *op = op_new(file, group, t, writing);
+	int err = order_check(file, group, t);
+	struct ddio_op *op = err ? NULL : op_new(file, group, t, writing);
 
+	if (err)
+		return err;
 	if (!op)
 		return session_fail(file->session, -ENOMEM, "out of memory");
 	op_submit(op);
@@ -329,9 +350,11 @@ int ddio_wait(struct ddio_op *op)
 static int transfer_run(struct ddio_file *file, struct ddio_group *group,
 			const struct ddio_transfer *t, bool writing)
 {
-	struct ddio_op *op = op_new(file, group, t, writing);
-	int err;
+	int err = order_check(file, group, t);
+	struct ddio_op *op = err ? NULL : op_new(file, group, t, writing);
 
+	if (err)
+		return err;
 	if (!op)
 		return session_fail(file->session, -ENOMEM, "out of memory");
 	err = op_call(op);

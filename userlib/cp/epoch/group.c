@@ -176,7 +176,7 @@ static void drop(struct ddio_group *group)
  */
 static void epoch_call_end(struct epoch_call *ec)
 {
-	turn_pass(ec->group, &ec->turn);
+	turn_pass(&ec->turn);
 	call_end(&ec->call, &ec->error);
 }
 

@@ -37,6 +37,7 @@ static void file_free(struct ddio_file *file)
 	if (file->granted)
 		grant_drop(file->session, file->rec.ref.id);
 	ddio_file_record_free(&file->rec);
+	order_drop(file->order);
 	free(file->boot);
 	free(file);
 }

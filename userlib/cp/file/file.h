@@ -14,6 +14,7 @@
  * @rec: constant but for its size, the newest that is known; reactor only
  * @boot: of each disk of the stripe: the incarnation of its node that holds what was written, see
  *	incarnation.c; 0: not known
+ * @order: of its own, if all members of a group have opened it together; NULL: none
  * @granted: the grant for the file is held
  * @undecided: an epoch of a group has it, and others wait
  * @carry_number, @carry_vain: writes whose data might have gone with the agreement, and for how many in turn it was for nothing; see carry.c
@@ -25,6 +26,7 @@ struct ddio_file {
 	uint32_t refs;
 	struct ddio_file_record rec;
 	uint64_t *boot;
+	struct order *order;
 	bool granted;
 	_Atomic bool undecided;
 	uint64_t names;

@@ -16,6 +16,7 @@ struct open_all_call {
 	struct session_call call;
 	struct ddio_group *group;
 	struct turn turn;
+	uint64_t key; /* of the file's order */
 	struct file_opening job;
 	struct node_request request;
 	struct fan *fan;
@@ -29,8 +30,19 @@ struct open_all_call {
 
 static void open_all_end(struct open_all_call *oc)
 {
-	turn_pass(oc->group, &oc->turn);
+	turn_pass(&oc->turn);
 	call_end(&oc->call, &oc->error);
+}
+
+/* The key is the same on all members: they open files in the same order. */
+static int open_all_order(struct open_all_call *oc)
+{
+	oc->file->order = order_new(oc->group, oc->key);
+	if (oc->file->order)
+		return 0;
+	file_put(oc->file);
+	oc->file = NULL;
+	return -ENOMEM;
 }
 
 static int open_all_record(struct open_all_call *oc, const void *data, size_t len)
@@ -44,7 +56,7 @@ static int open_all_record(struct open_all_call *oc, const void *data, size_t le
 	if (!oc->file)
 		return -ENOMEM;
 	incarnations_opened(oc->file, oc->job.flags);
-	return 0;
+	return open_all_order(oc);
 }
 
 /* Root is granted nothing, and needs nothing; who may do nothing with the file is refused later, as rank 0 is. */
@@ -193,6 +205,7 @@ static void open_all_run(struct session_call *call)
 	struct open_all_call *oc = ddio_container_of(call, struct open_all_call, call);
 
 	oc->turn.begin = open_all_begin;
+	oc->key = ++oc->group->nopened;
 	turn_take(oc->group, &oc->turn);
 }
 
@@ -283,6 +296,13 @@ int ddio_open_all_with(struct ddio_group *group, const char *name,
 	if (!file || file_opening_take(&oc.job, name, opts))
 		why = "file is NULL, struct_size is wrong, or not one of name and id, or no way";
 	return open_all_call(&oc, why, file);
+}
+
+int ddio_file_awaited(const struct ddio_file *file)
+{
+	if (!file)
+		return -EINVAL;
+	return file->order ? file->order->awaited > file->order->last : 0;
 }
 
 static void open_explain(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,

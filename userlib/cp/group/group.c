@@ -57,6 +57,7 @@ static void group_free(void *arg)
 	uint32_t i;
 
 	peers_free(group);
+	orders_drop(group);
 	for (i = 0; u[i]; i++)
 		if (group->user[i])
 			u[i]->free(group->user[i]);
@@ -94,7 +95,7 @@ int group_new(struct ddio_session *session, const uint8_t id[DDIO_GROUP_ID_LEN],
 	}
 	group->refs = 1;
 	group->blame = UINT32_MAX;
-	ddio_list_init(&group->turns);
+	order_init(&group->own, group, 0);
 	ddio_list_init(&group->fans);
 	if (handle_take(session->groups, group)) {
 		group_free(group);
@@ -142,25 +143,6 @@ struct ddio_group *group_solo(struct ddio_session *session)
 /*
  * Failure
  */
-static void turns_run(struct ddio_group *group)
-{
-	struct turn *turn;
-
-	/* One that has passed its turn before its beginning is over: the loop that began it goes on. */
-	if (group->turns_run)
-		return;
-	group->turns_run = true;
-	while (!group->turn && !ddio_list_empty(&group->turns)) {
-		turn = ddio_list_first(&group->turns, struct turn, link);
-		if (group->nlent && !turn->lends)
-			break;
-		ddio_list_del(&turn->link);
-		group->turn = turn;
-		turn->begin(turn);
-	}
-	group->turns_run = false;
-}
-
 static void tell_neighbours(struct ddio_group *group)
 {
 	struct ddio_msg_fan msg = { .kind = FAN_KIND_END,
@@ -193,6 +175,27 @@ void group_ready(struct ddio_group *group)
 		on_ready(group, group->ready_arg);
 }
 
+/* What waits for its turn finds the group broken.  An order's last turn may be the end of it, so each time they are looked at anew. */
+static void turns_fail(struct ddio_group *group)
+{
+	struct ddio_hash_walk walk;
+	struct order *order;
+	bool again = true;
+
+	order_run(&group->own);
+	while (again) {
+		again = false;
+		ddio_hash_for_each(order, &walk, &group->orders, node) {
+			again = !order->turn && !order->nlent && !order->running &&
+				!ddio_list_empty(&order->turns);
+			if (again)
+				break;
+		}
+		if (again)
+			order_run(order);
+	}
+}
+
 void group_break(struct ddio_group *group, const struct error *error, uint32_t blame, bool flood)
 {
 	const struct group_user *const *u;
@@ -208,8 +211,7 @@ void group_break(struct ddio_group *group, const struct error *error, uint32_t b
 		if ((*u)->broken)
 			(*u)->broken(group, &group->broken);
 	group_ready(group);
-	/* What waits for its turn finds the group broken. */
-	turns_run(group);
+	turns_fail(group);
 }
 
 int ddio_group_check(const struct ddio_group *group)
@@ -260,49 +262,6 @@ const struct group_user group_own_user = {
 	.ready = link_is_ready,
 	.lost = group_lost,
 };
-
-/*
- * Order
- */
-void turn_take(struct ddio_group *group, struct turn *turn)
-{
-	turn->number = ++group->last_number;
-	ddio_list_add(&turn->link, &group->turns);
-	turns_run(group);
-}
-
-static void turn_lend_now(struct ddio_group *group)
-{
-	struct turn *turn = group->turn;
-
-	if (!turn || !turn->asks || group->nlent == TURNS_LENT)
-		return;
-	turn->lent = true;
-	group->nlent++;
-	group->turn = NULL;
-	turns_run(group);
-}
-
-void turn_lend(struct ddio_group *group, struct turn *turn)
-{
-	if (group->turn != turn)
-		return;
-	turn->asks = true;
-	turn_lend_now(group);
-}
-
-void turn_pass(struct ddio_group *group, struct turn *turn)
-{
-	if (turn->lent) {
-		turn->lent = false;
-		group->nlent--;
-		turn_lend_now(group);
-		turns_run(group);
-	} else if (group->turn == turn) {
-		group->turn = NULL;
-		turns_run(group);
-	}
-}
 
 /*
  * All groups of a session

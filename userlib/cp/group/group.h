@@ -7,7 +7,7 @@
  * the two-phase method needs them.
  *
  * Everything that a group does together has a number, given in the order of
- * the calls, which is the same on every member.  A step of it is a fan
+ * the calls, which is the same on every member (order.h).  A step of it is a fan
  * (fan/fan.h): contributions go up the tree, a verdict comes down.
  */
 #ifndef DDIO_CP_GROUP_H
@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "cp/group/addrs.h"
+#include "cp/group/order.h"
 #include "cp/group/tree.h"
 #include "cp/node/session.h"
 
@@ -82,21 +83,7 @@ struct groups {
 };
 
 /**
- * struct turn - something that the group does together, in its order
- * @number: from 1
- * @begin: its turn has come; ends, at once or later, in turn_pass()
- * @lends: it may lend its turn, and begin in a turn that was lent; one that does neither begins when all before it have passed
- * @asks, @lent: it would lend its turn; it has
- */
-struct turn {
-	struct ddio_list link;
-	uint64_t number;
-	void (*begin)(struct turn *turn);
-	bool lends, asks, lent;
-};
-
-/**
- * struct ddio_group - reactor only, but for @rank, @size, @lost, @last_number, @awaited and @muster
+ * struct ddio_group - reactor only, but for @rank, @size, @lost, @muster and what @own says
  * @handle: this process's own number for it, index in the session's groups
  * @addrs: of rank 0 and the neighbours in the tree; all members' at rank 0, and wherever
  *	members exchange data
@@ -104,11 +91,9 @@ struct turn {
  * @told_all: rank 0: the members know all addresses
  * @peers: struct peer.node, by rank: the members with whom there ever was a connection
  * @broken: why the group can do nothing any more; rank @blame is to blame.  Once @lost is set, for other threads too
- * @awaited: the last turn of a patient group whose first step others have waited for since long, and this member has not begun
- * @patient_from: steps of turns from this number on wait for members as long as they live; 0: none
- * @first_ended: the last turn whose first step has ended here; of those before it, which began here before it, some may not have
- * @turns: wait for their turn; @turn is the one that has it, @nlent have lent it and not passed it; @turns_run: they are being
- *	begun
+ * @patient_from: steps of its own turns from this number on wait for members as long as they live; 0: none
+ * @own: its own order; @orders: struct order.node, those of files
+ * @nopened: files that were to be opened by all: the key of the last one's order
  * @fans: steps that are not over
  * @gathered: bytes of what children have contributed to be gathered, as they came
  * @ended: steps that failed before all children had contributed
@@ -129,12 +114,10 @@ struct ddio_group {
 	struct error broken;
 	_Atomic bool lost;
 	uint32_t blame;
-	_Atomic uint64_t last_number, awaited;
-	uint64_t patient_from, first_ended;
-	struct ddio_list turns;
-	struct turn *turn;
-	uint32_t nlent;
-	bool turns_run;
+	uint64_t patient_from;
+	struct order own;
+	struct ddio_hash orders;
+	uint64_t nopened;
 	struct ddio_list fans;
 	uint64_t gathered;
 	uint64_t *ended;
@@ -243,14 +226,5 @@ size_t groups_queued(const struct ddio_session *session);
 /* How long a member that leaves waits for these to go out, and how often it looks. */
 #define GROUP_LINGER_NS 1000000000
 #define GROUP_LINGER_STEP_NS 1000000
-
-void turn_take(struct ddio_group *group, struct turn *turn);
-void turn_pass(struct ddio_group *group, struct turn *turn);
-/*
- * Whose turn it is has told the others what it is about to do: the next may do so before all have agreed on this.  At most
- * TURNS_LENT have lent theirs at a time; the next after these lends its own when one of them passes.
- */
-#define TURNS_LENT 16
-void turn_lend(struct ddio_group *group, struct turn *turn);
 
 #endif /* DDIO_CP_GROUP_H */

@@ -42,7 +42,7 @@ struct query_all_call {
 
 static void all_over(struct query_all_call *ac, const struct error *error)
 {
-	turn_pass(ac->group, &ac->turn);
+	turn_pass(&ac->turn);
 	call_end(&ac->call, error);
 }
 

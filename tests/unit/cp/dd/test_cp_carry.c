@@ -312,7 +312,7 @@ static uint32_t lent_most(struct cp_proc *p, const struct ddio_group *g)
 	uint32_t most = 0, k;
 
 	for (k = 0; k < 500; k++) {
-		most = g->nlent > most ? g->nlent : most;
+		most = g->own.nlent > most ? g->own.nlent : most;
 		ddio_sim_sleep(p->env, 1000);
 	}
 	return most;

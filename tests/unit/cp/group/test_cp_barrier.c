@@ -13,11 +13,11 @@ struct barriers_want {
 /* Returns the steps that @n barriers take. */
 static uint64_t steps_of(struct cp_proc *p, struct ddio_group *g, uint32_t n)
 {
-	uint64_t before = g->last_number;
+	uint64_t before = g->own.last;
 
 	while (n--)
 		CP_OK(p, ddio_group_barrier(g));
-	return g->last_number - before;
+	return g->own.last - before;
 }
 
 static void count_steps(struct cp_proc *p)

@@ -155,7 +155,7 @@ static int block_copy(const struct dd_copy *dc, const struct ddio_slot_at *at)
 static int copied_send(struct dd_copy *dc)
 {
 	struct ddio_msg_coll_copied msg = {
-		.op = dc->op->turn.number, .rank = dc->op->rank, .n = dc->ndone, .copied = dc->done
+		.op = op_number(dc->op), .rank = dc->op->rank, .n = dc->ndone, .copied = dc->done
 	};
 	uint8_t buf[64 + sizeof(dc->done)];
 	ssize_t len;

@@ -214,7 +214,7 @@ static int piece_send(struct lane *lane, struct ddio_op *op, const struct dd_wan
 		      uint64_t lo, uint64_t hi, uint64_t len)
 {
 	struct ddio_msg_coll_data msg = {
-		.op = op->turn.number, .block = want->block, .handle = op->rank, .disk = want->disk
+		.op = op_number(op), .block = want->block, .handle = op->rank, .disk = want->disk
 	};
 	uint8_t fixed[64 + PIECE_SMALL];
 	struct dd *dd = op->priv;
@@ -231,7 +231,7 @@ static int piece_send(struct lane *lane, struct ddio_op *op, const struct dd_wan
 		return (int)n;
 	if (len <= PIECE_SMALL) {
 		ddio_memmap_pack(op->memmap, lo, hi, true, fixed + n, op->buf);
-		return lane_send(lane, DDIO_OP_COLL_PIECE, op->turn.number, fixed, (size_t)n + len,
+		return lane_send(lane, DDIO_OP_COLL_PIECE, op_number(op), fixed, (size_t)n + len,
 				 NULL, 0, NULL);
 	}
 	direct = ddio_memmap_contiguous(op->memmap, lo, hi, true, &at, &run);
@@ -246,7 +246,7 @@ static int piece_send(struct lane *lane, struct ddio_op *op, const struct dd_wan
 		ddio_memmap_pack(op->memmap, lo, hi, true, piece->data, op->buf);
 		ddio_env_charge(op->session->env, DDIO_WORK_COPY, len);
 	}
-	err = lane_send(lane, DDIO_OP_COLL_PIECE, op->turn.number, fixed, (size_t)n, &iov, 1,
+	err = lane_send(lane, DDIO_OP_COLL_PIECE, op_number(op), fixed, (size_t)n, &iov, 1,
 			&piece->send);
 	if (err)
 		free(piece);

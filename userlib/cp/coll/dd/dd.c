@@ -108,7 +108,7 @@ static void dd_run(struct ddio_op *op)
 static void dd_abort(struct ddio_op *op)
 {
 	struct dd *dd = op->priv;
-	struct ddio_msg_coll_abort msg = { .op = op->turn.number,
+	struct ddio_msg_coll_abort msg = { .op = op_number(op),
 					   .status = op->failed.status,
 					   .rank = op->rank };
 	uint8_t buf[64];
@@ -119,7 +119,7 @@ static void dd_abort(struct ddio_op *op)
 	len = ddio_put_coll_abort(buf, sizeof(buf), &msg);
 	for (i = 0; len > 0 && i < dd->nlanes; i++)
 		if (!dd->lanes[i].done)
-			lane_send(dd->lanes[i].lane, DDIO_OP_COLL_ABORT, op->turn.number, buf,
+			lane_send(dd->lanes[i].lane, DDIO_OP_COLL_ABORT, op_number(op), buf,
 				  (size_t)len, NULL, 0, NULL);
 }
 

@@ -9,7 +9,7 @@
 struct ddio_op *dd_find_told(struct lane *lane, uint32_t handle, uint64_t number)
 {
 	struct ddio_group *group = group_by_handle(lane->node->session, handle);
-	struct ddio_op *op = group ? op_find(group, number) : NULL;
+	struct ddio_op *op = group ? op_numbered(group, number) : NULL;
 
 	if (!op || !op_is_dd(op) || !op->priv || op->failed.status)
 		return NULL;

@@ -69,7 +69,7 @@ static void memory_join(struct dd *dd, uint32_t node)
 {
 	const struct ddio_op *op = dd->op;
 	const struct attach *at = attach_of(dd, node);
-	struct ddio_msg_coll_join msg = { .op = op->turn.number };
+	struct ddio_msg_coll_join msg = { .op = op_number(op) };
 	uint8_t buf[64];
 	ssize_t len;
 	int err;

@@ -10,6 +10,7 @@
 #include "cp/coll/dd/attach.h"
 #include "cp/coll/dd/blockset.h"
 #include "cp/coll/dd/dd.h"
+#include "cp/coll/starts.h"
 #include "proto/past/past.h"
 
 /**

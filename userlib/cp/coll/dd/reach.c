@@ -31,17 +31,21 @@ static uint32_t number_nodes(const struct ddio_op *op, uint64_t *base)
 	return n;
 }
 
+/* Returns true if members ask, of @n nodes each its own. */
+static bool is_dealt(const struct ddio_op *op, uint32_t n)
+{
+	return op->part_kind == DDIO_PART_ARRAY && n > op->session->transfers->ask_alone;
+}
+
 /* Returns the rank that asks the node of this number, of @n. */
 static uint32_t asker(const struct ddio_op *op, uint64_t number, uint32_t n)
 {
-	if (op->part_kind != DDIO_PART_ARRAY || n <= op->session->transfers->ask_alone)
-		return 0;
-	return (uint32_t)(number * op->nprocs / n);
+	return op->dealt ? (uint32_t)(number * op->nprocs / n) : 0;
 }
 
 int dd_ask(struct dd *dd)
 {
-	const struct ddio_op *op = dd->op;
+	struct ddio_op *op = dd->op;
 	const struct ddio_session *s = op->session;
 	uint32_t n, i;
 	uint64_t base;
@@ -50,6 +54,7 @@ int dd_ask(struct dd *dd)
 	if (!dd->ask)
 		return -ENOMEM;
 	n = number_nodes(op, &base);
+	op->dealt = is_dealt(op, n);
 	for (i = 0; i < op->file->rec.ndisks; i++) {
 		uint64_t number = s->node_mark[place_node(op, i)] - base;
 

@@ -58,7 +58,7 @@ static struct ddio_extent *pieces_for(struct ddio_op *op, const struct cluster_n
 
 static struct dd_message *told_encode(struct ddio_op *op, const struct cluster_node *node)
 {
-	struct ddio_msg_coll_told msg = { .op = op->turn.number };
+	struct ddio_msg_coll_told msg = { .op = op_number(op) };
 	struct ddio_part part = { .kind = DDIO_PART_LIST };
 	struct dd_message *message = NULL;
 	struct ddio_extent *e = pieces_for(op, node, &part.n);
@@ -85,7 +85,7 @@ static int told_send(struct lane *lane, struct ddio_op *op)
 
 	if (!message)
 		return -ENOMEM;
-	err = dd_message_send(lane, DDIO_OP_COLL_TOLD, op->turn.number, message, &asked->past,
+	err = dd_message_send(lane, DDIO_OP_COLL_TOLD, op_number(op), message, &asked->past,
 			      &asked->sent);
 	if (err)
 		dd_asked_forget(lane, &dd_spread_lane_user);
@@ -154,7 +154,7 @@ void dd_spread_asked(struct dd *dd, struct dd_lane *dl)
 
 static int go_send(struct ddio_op *op, struct lane *lane)
 {
-	struct ddio_msg_coll_join msg = { .op = op->turn.number };
+	struct ddio_msg_coll_join msg = { .op = op_number(op) };
 	uint8_t buf[REQUEST_INLINE];
 	ssize_t len;
 
@@ -162,8 +162,8 @@ static int go_send(struct ddio_op *op, struct lane *lane)
 	len = ddio_put_coll_join(buf, sizeof(buf), &msg);
 	op->messages++;
 	return len < 0 ? (int)len
-		       : lane_send(lane, DDIO_OP_COLL_GO, op->turn.number, buf, (size_t)len, NULL,
-				   0, NULL);
+		       : lane_send(lane, DDIO_OP_COLL_GO, op_number(op), buf, (size_t)len, NULL, 0,
+				   NULL);
 }
 
 /* Every node that was to say so is ready. */

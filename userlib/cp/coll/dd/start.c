@@ -121,7 +121,7 @@ static struct dd_message *start_put(const struct ddio_msg_coll_start *msg)
 /* @spread: members tell what they spread, if any do; else it is not mentioned. */
 static struct dd_message *start_encode(struct ddio_op *op, bool spread)
 {
-	struct ddio_msg_coll_start msg = { .op = op->turn.number,
+	struct ddio_msg_coll_start msg = { .op = op_number(op),
 					   .flags = start_flags(op),
 					   .nprocs = op->nprocs,
 					   .timeout_ns = op->session->timeout_ns,
@@ -232,7 +232,7 @@ static int nodes_ask(struct ddio_op *op, bool spread, struct error *error)
 
 		if (!dl->asked || !dl->own || (op->crowd.hi && knows_spread(dl->lane) != spread))
 			continue;
-		err = start_send(dl->lane, op->turn.number, op->file->rec.ref.id, start);
+		err = start_send(dl->lane, op_number(op), op->file->rec.ref.id, start);
 		if (err)
 			error_status(error, DDIO_ST_NODE_LOST, "node %s (%s): %s",
 				     LANE_NAMES(dl->lane), strerror(-err));

@@ -299,7 +299,7 @@ static void small_agree(struct ddio_op *op)
 static void small_begin(struct ddio_op *op)
 {
 	if (op->nprocs == 1)
-		turn_pass(op->group, &op->turn);
+		turn_pass(&op->turn);
 	small_agree(op);
 }
 

@@ -5,8 +5,11 @@
 #include <string.h>
 #include "cp/group/fan/priv.h"
 
-/* Bounds what a member that runs ahead can make the others remember. */
-enum { FANS_MAX = 4096 };
+/*
+ * Bound what a member that runs ahead can make the others remember: so many steps in the group's order, and in all of files that this
+ * member has closed; and so many turns of each file that it has open, which is more than lend theirs.
+ */
+enum { FANS_MAX = 4096, FILE_TURNS_MAX = 64 };
 
 static void fan_free(struct fan *fan)
 {
@@ -54,14 +57,21 @@ static bool fan_is_ended(const struct ddio_group *group, uint64_t seq)
 	return false;
 }
 
+static void fan_note_first(const struct fan *fan)
+{
+	uint64_t number = fan->seq / STEP_NUMBERS;
+	struct order *order = order_find(fan->group, number);
+
+	if (order && fan->seq % STEP_NUMBERS == STEP_FIRST && number > order->first_ended)
+		order->first_ended = number;
+}
+
 static void fan_end(struct fan *fan, const struct error *error, const void *data, size_t len)
 {
 	void (*done)(void *, const struct error *, const void *, size_t) = fan->done;
 	void *arg = fan->arg;
 
-	if (fan->seq % STEP_NUMBERS == STEP_FIRST &&
-	    fan->seq / STEP_NUMBERS > fan->group->first_ended)
-		fan->group->first_ended = fan->seq / STEP_NUMBERS;
+	fan_note_first(fan);
 	fan_remember(fan);
 	fan_free(fan);
 	done(arg, error, data, len);
@@ -92,12 +102,53 @@ static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind
 	return fan;
 }
 
+/*
+ * Steps in which this member takes no more part than to say so: it has closed their file
+ */
+static void nobody_told(void *arg, const struct error *error, const void *data, size_t len)
+{
+	(void)arg;
+	(void)error;
+	(void)data;
+	(void)len;
+}
+
+static bool fans_over_full(struct ddio_group *group)
+{
+	const struct fan *fan;
+	uint32_t n = 0;
+
+	ddio_list_for_each_entry(fan, &group->fans, link)
+		n += fan->done == nobody_told;
+	return n >= FANS_MAX;
+}
+
+static struct fan *fan_refused(struct ddio_group *group, uint64_t seq, uint32_t kind)
+{
+	struct fan *fan = fans_over_full(group) ? NULL : fan_new(group, seq, kind);
+	char text[DDIO_MAX_TEXT];
+
+	if (!fan)
+		return NULL;
+	fan->mine = true;
+	fan->done = nobody_told;
+	snprintf(text, sizeof(text), "rank %u has closed the file", group->rank);
+	fan_blame(fan, DDIO_ST_INVALID, group->rank, text);
+	return fan;
+}
+
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
+	uint64_t number = seq / STEP_NUMBERS, ahead;
 	struct fan *fan = fan_find(group, seq);
-	uint64_t last = (group->last_number + FANS_MAX / STEP_NUMBERS) * STEP_NUMBERS;
+	const struct order *order = fan ? NULL : order_find(group, number);
 
-	return fan || seq > last ? fan : fan_new(group, seq, kind);
+	if (fan)
+		return fan;
+	if (!order)
+		return order_is_over(group, number) ? fan_refused(group, seq, kind) : NULL;
+	ahead = order == &group->own ? FANS_MAX / STEP_NUMBERS : FILE_TURNS_MAX;
+	return number > order->last + ahead ? NULL : fan_new(group, seq, kind);
 }
 
 static void fan_decide(struct fan *fan)

@@ -83,18 +83,24 @@ static unsigned int late_ask(struct fan *fan)
 	return g->flat && k ? 1 : k;
 }
 
-bool fan_patient(const struct ddio_group *group, uint64_t seq)
+bool fan_patient(struct ddio_group *group, uint64_t seq)
 {
-	return group->patient_from && seq / STEP_NUMBERS >= group->patient_from;
+	uint64_t number = seq / STEP_NUMBERS;
+	const struct order *order = order_find(group, number);
+
+	if (order != &group->own)
+		return order ? order->patient : group->patient_from != 0;
+	return group->patient_from && number >= group->patient_from;
 }
 
 /* Tells all neighbours that there is a step, and they theirs. */
 static void late_spread(struct fan *fan)
 {
 	uint64_t number = fan->seq / STEP_NUMBERS;
+	struct order *order = order_find(fan->group, number);
 
-	if (!fan->mine && fan->state == FAN_OPEN && number > fan->group->awaited)
-		fan->group->awaited = number;
+	if (order && !fan->mine && fan->state == FAN_OPEN && number > order->awaited)
+		order->awaited = number;
 	if (fan->late || fan->state == FAN_OVER)
 		return;
 	fan->late = true;
@@ -168,6 +174,8 @@ void fan_expire_arm(struct fan *fan)
 
 void fan_late_down(struct fan *fan)
 {
+	/* One of a file that is closed here, and first heard of by this, needs nobody else. */
+	fan_advance(fan);
 	if (fan->state == FAN_OPEN)
 		late_begin(fan);
 }
@@ -195,11 +203,12 @@ static int late_take(struct fan *fan, unsigned int k, const uint8_t *data, uint3
 /* A child of a patient group says that there is a step, which may have ended here meanwhile. */
 static int late_heard(struct ddio_group *group, const struct ddio_msg_fan *msg)
 {
+	const struct order *order = order_find(group, msg->seq / STEP_NUMBERS);
 	struct fan *fan = fan_find(group, msg->seq);
 
 	if (msg->seq % STEP_NUMBERS != STEP_FIRST)
 		return -EPROTO;
-	if (!fan && msg->seq / STEP_NUMBERS <= group->first_ended)
+	if (!fan && order && msg->seq / STEP_NUMBERS <= order->first_ended)
 		return 0;
 	fan = fan_get(group, msg->seq, bytes_get32(msg->data));
 	if (!fan)
@@ -220,6 +229,9 @@ int fan_late_up(struct ddio_group *group, unsigned int k, const struct ddio_msg_
 	named = n < FAN_NAMED ? n : FAN_NAMED;
 	if (n >= group->size || msg->len != 8 + 4 * named)
 		return -EPROTO;
+	/* It may have ended, and the file was closed then; if not, a contribution comes. */
+	if (!n && order_is_over(group, msg->seq / STEP_NUMBERS) && !fan_find(group, msg->seq))
+		return 0;
 	if (fan_patient(group, msg->seq))
 		return n ? -EPROTO : late_heard(group, msg);
 	fan = n ? fan_get(group, msg->seq, bytes_get32(data)) : fan_find(group, msg->seq);

@@ -58,7 +58,7 @@ struct fan {
 void fan_advance(struct fan *fan);
 /* NULL: there is none. */
 struct fan *fan_find(struct ddio_group *group, uint64_t seq);
-/* Makes the step if there is none.  NULL: no memory, or too far ahead. */
+/* Makes the step if there is none.  NULL: no memory, too far ahead, or of a file that was never open. */
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 
 /* gather.c */
@@ -90,7 +90,7 @@ void fan_forget(const struct ddio_group *g);
 
 /* late.c */
 /* Returns true if the step does not expire. */
-bool fan_patient(const struct ddio_group *group, uint64_t seq);
+bool fan_patient(struct ddio_group *group, uint64_t seq);
 void fan_expire_arm(struct fan *fan);
 /* Reports which members are missing, upward or to all: every child has answered. */
 void fan_late_report(struct fan *fan);

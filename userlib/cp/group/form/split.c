@@ -157,7 +157,7 @@ static void split_agreed(void *arg, const struct error *error, const void *data,
 	int err;
 
 	sc->error = *error;
-	turn_pass(sc->group, &sc->turn);
+	turn_pass(&sc->turn);
 	if (error->status || sc->color < 0) {
 		split_end(sc);
 		return;

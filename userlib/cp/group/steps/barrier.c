@@ -146,7 +146,7 @@ static void barrier_agreed(void *arg, const struct error *error, const void *dat
 	if (b)
 		learn(bc->group, b, error->status,
 		      len && !error->status ? *(const uint8_t *)data : 0);
-	turn_pass(bc->group, &bc->turn);
+	turn_pass(&bc->turn);
 	call_end(&bc->call, error);
 }
 

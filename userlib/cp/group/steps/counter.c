@@ -78,7 +78,7 @@ static void counter_agreed(void *arg, const struct error *error, const void *dat
 		free(nc->counter);
 		nc->counter = NULL;
 	}
-	turn_pass(nc->group, &nc->turn);
+	turn_pass(&nc->turn);
 	call_end(&nc->call, error);
 }
 

@@ -22,7 +22,7 @@ static void patient_agreed(void *arg, const struct error *error, const void *dat
 	(void)len;
 	if (!error->status && !g->patient_from)
 		g->patient_from = pc->turn.number + 1;
-	turn_pass(g, &pc->turn);
+	turn_pass(&pc->turn);
 	call_end(&pc->call, error);
 }
 
@@ -51,5 +51,5 @@ int ddio_group_set_patient(struct ddio_group *group)
 
 int ddio_group_awaited(const struct ddio_group *group)
 {
-	return group ? group->awaited > group->last_number : -EINVAL;
+	return group ? group->own.awaited > group->own.last : -EINVAL;
 }
