@@ -352,11 +352,13 @@ static void cp_pair(struct faults_cp *cp)
 	struct ddio_report report[2];
 	struct ddio_transfer t;
 	struct ddio_part part;
-	uint32_t k;
+	uint32_t i, k;
 
-	for (k = 0; k < 2; k++) {
-		const struct faults_xfer *x = &cp->f->round.x[k];
+	for (i = 0; i < 2; i++) {
+		const struct faults_xfer *x = &cp->f->round.x[i];
 
+		k = x->flags & DDIO_XFER_FILE_ORDER && cp->rank & 1 ? 1 - i : i;
+		x = &cp->f->round.x[k];
 		xfer_buffers(cp, k);
 		xfer_describe(cp, k, &t, &part, &report[k]);
 		if (x->write[cp->rank])

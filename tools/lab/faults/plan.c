@@ -82,6 +82,7 @@ void faults_conf_make(struct faults *f)
 	c->cloned = f->spec.seed % 9 == 2 || f->spec.seed % 9 == 4;
 	c->install = f->spec.seed % 11 == 5 || f->spec.seed % 11 == 8;
 	c->spread = f->spec.seed % 3 == 0;
+	c->ordered = f->spec.seed % 13 == 10 || f->spec.seed % 13 == 12;
 	c->locked = f->spec.seed % 8 == 1 || f->spec.seed % 8 == 4;
 	c->small = f->spec.seed % 3 == 1;
 	c->lax = f->spec.seed % 4 == 0 || f->spec.seed % 4 == 3;
@@ -237,6 +238,15 @@ static void plan_epoch(struct faults *f)
 		plan_coll(f, &r->x[k], (r->file + k) % f->conf.files, true);
 }
 
+/* Both in the orders of their files: members with odd ranks begin the second first. */
+static void plan_order(struct faults *f)
+{
+	uint32_t k;
+
+	for (k = 0; f->conf.ordered && k < 2; k++)
+		f->round.x[k].flags |= DDIO_XFER_FILE_ORDER;
+}
+
 static void plan_work(struct faults *f)
 {
 	struct faults_round *r = &f->round;
@@ -247,7 +257,7 @@ static void plan_work(struct faults *f)
 	r->file = faults_pick(&f->rng, 0, f->conf.files - 1);
 	r->actor = faults_pick(&f->rng, 0, f->conf.cps - 1);
 	r->nxfer = 1;
-	if (what < 45) {
+	if (what < (f->conf.ordered ? 20u : 45u)) {
 		r->op = OP_COLL;
 		faults_plan_coll(f, &r->x[0], r->file);
 	} else if (what < 52 && f->conf.files > 1) {
@@ -255,6 +265,7 @@ static void plan_work(struct faults *f)
 		r->nxfer = 2;
 		faults_plan_coll(f, &r->x[0], r->file);
 		faults_plan_coll(f, &r->x[1], (r->file + 1) % f->conf.files);
+		plan_order(f);
 	} else if (what < 72) {
 		r->op = OP_OWN;
 		faults_plan_own(f, &r->x[0], r->file);

@@ -132,6 +132,7 @@ struct faults_result {
  * @counted: groups have a counter; follows from the seed, too
  * @locked: processes lock bytes after transfers; follows from the seed, too
  * @spread: processes spread their descriptions, however short, but for one in four; follows from the seed, too
+ * @ordered: two collectives at once are in the orders of their files, and begin in either order; follows from the seed, too
  * @queried: after a collective transfer a process, or all together, ask which cells of the file are not zeros; follows from the
  *	seed, too
  * @scrubbed: disks are scrubbed all the time; follows from the seed, too
@@ -147,8 +148,8 @@ struct faults_conf {
 	uint32_t node[FAULTS_DISKS]; /* of each disk */
 	uint32_t block, cache, buffers, reactors;
 	uint64_t disk_size;
-	bool emulated, cscan, small, lax, viewed, counted, locked, spread, queried, scrubbed,
-		cloned, large, install, aimed, streamed, satf;
+	bool emulated, cscan, small, lax, viewed, counted, locked, spread, ordered, queried,
+		scrubbed, cloned, large, install, aimed, streamed, satf;
 	uint64_t disk_delay_us, offload_ns;
 	uint32_t kinds, most;
 	uint64_t gap_ns;
