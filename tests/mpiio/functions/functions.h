@@ -16,6 +16,7 @@ void memory_cases(void);
 void collective_cases(void);
 void nonblocking_cases(void);
 void pending_cases(void);
+void orders_cases(void);
 void shared_cases(void);
 void atomic_cases(void);
 void behind_cases(void);

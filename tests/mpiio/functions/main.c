@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 	collective_cases();
 	nonblocking_cases();
 	pending_cases();
+	orders_cases();
 	shared_cases();
 	atomic_cases();
 	behind_cases();

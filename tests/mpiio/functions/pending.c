@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Requests in one another's way: those that are freed when they are over, have failed, or wait for ranks that have not come. */
 #include "tests/mpiio/functions/functions.h"
+#include <dlfcn.h>
 #include <malloc.h>
 
 enum { PIECE = 100 };
@@ -150,10 +151,61 @@ static void behind_crowd(void)
 	tst_close(&crowd);
 }
 
+/*
+ * The MPI has no memory for a request: a rank's call fails, and it takes part all the same, so that the others hear of it.
+ */
+static bool refuses;
+
+int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *forget,
+			MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *request)
+{
+	static int (*next)(MPI_Grequest_query_function *, MPI_Grequest_free_function *,
+			   MPI_Grequest_cancel_function *, void *, MPI_Request *);
+
+	if (refuses)
+		return MPI_ERR_INTERN;
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "PMPI_Grequest_start");
+	return next(query, forget, cancel, extra, request);
+}
+
+static void no_request(void)
+{
+	int v = 1000 + tst.rank, got, rc, k;
+	MPI_Request r = MPI_REQUEST_NULL;
+	MPI_File fh;
+
+	if (!is_strict())
+		return;
+	fh = tst_create(".norequest");
+	if (fh == MPI_FILE_NULL)
+		return;
+	for (k = 0; k < 3; k++) {
+		refuses = !tst.rank;
+		rc = MPI_File_iwrite_at_all(fh, 4 * tst.rank, &v, 1, MPI_INT, &r);
+		refuses = false;
+		if (tst.rank) {
+			OK(rc);
+			rc = MPI_Wait(&r, MPI_STATUS_IGNORE);
+		}
+		FAILS(rc, MPI_ERR_NO_MEM, MPI_ERR_ARG);
+		CHECK(r == MPI_REQUEST_NULL, "there is a request");
+		OK(MPI_File_iwrite_at_all(fh, 4 * tst.rank, &v, 1, MPI_INT, &r));
+		OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+		OK(MPI_File_read_at(fh, 4 * tst.rank, &got, 1, MPI_INT, MPI_STATUS_IGNORE));
+		CHECK(got == v, "%d instead of %d", got, v);
+	}
+	refuses = true;
+	FAILS(MPI_File_iwrite_at(fh, 4 * tst.rank, &v, 1, MPI_INT, &r), MPI_ERR_NO_MEM);
+	refuses = false;
+	tst_close(&fh);
+}
+
 static const struct mpiio_case cases[] = {
 	{ "pending/freed_when_over", freed_when_over },
 	{ "pending/failed_in_company", failed_in_company },
 	{ "pending/behind_crowd", behind_crowd },
+	{ "pending/no_request", no_request },
 };
 
 void pending_cases(void)

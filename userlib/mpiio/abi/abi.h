@@ -106,13 +106,12 @@ enum mpiio_call {
 	CALL_CLOSE
 };
 
-/* What it asks of those that stand upon it: handle_each_of(), behind_stop(), requests_begin_all(). */
+/* What it asks of those that stand upon it: handle_each_of() and behind_stop(). */
 struct together_users {
 	void (*each_of)(const struct mpiio_team *team,
 			void (*each)(struct mpiio_file *f, const struct mpiio_file *arg),
 			const struct mpiio_file *arg);
 	void (*stop_gathering)(struct mpiio_file *f, bool own_later);
-	void (*begin_all)(const struct mpiio_team *team);
 };
 void together_init(const struct together_users *users);
 
@@ -174,8 +173,6 @@ int access_end(struct mpiio_file *f, bool write, enum mpiio_from from, void *buf
 int request_make(struct mpiio_op *op, MPI_Request *request); /* takes the op, also in failing */
 /* Ends those of the file: the first error's code, of which the program's handler has not heard. */
 int requests_settle(const struct mpiio_file *f);
-/* A group's collectives begin in the same order everywhere: those that wait for others to end, first. */
-void requests_begin_all(const struct mpiio_team *team);
 
 /* shared.c */
 int shared_take(struct mpiio_file *f, bool all, uint64_t etypes, uint64_t *at);

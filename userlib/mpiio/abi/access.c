@@ -105,8 +105,6 @@ static int access_now(struct mpiio_op *op)
 {
 	int ret;
 
-	if (op->access.all)
-		requests_begin_all(op->file->team);
 	ret = atomic_begin(op);
 	if (ret && !op->err) {
 		op_failed(op, ret);
@@ -131,7 +129,6 @@ static int access_refuse(struct mpiio_op *op)
 
 static int access_split(struct mpiio_op *op)
 {
-	requests_begin_all(op->file->team);
 	if (op->file->split)
 		return access_refuse(op);
 	op_start(op);
@@ -154,6 +151,12 @@ static struct mpiio_op *op_placed(struct mpiio_file *f, const struct mpiio_acces
 	return op;
 }
 
+/* An error of this process alone is no reason not to come. */
+static bool is_awaited(const struct mpiio_access *a)
+{
+	return a->all && a->ends != ENDS_NOW;
+}
+
 int access_run(struct mpiio_file *f, const struct mpiio_access *a)
 {
 	int ret = mode_check(f, a);
@@ -162,11 +165,13 @@ int access_run(struct mpiio_file *f, const struct mpiio_access *a)
 	if (ret)
 		return ret;
 	ret = behind_before(f, a);
-	if (ret)
+	if (ret && !is_awaited(a))
 		return behind_fail(f, ret);
 	op = op_placed(f, a);
 	if (!op)
 		return fail_text(f, -ENOMEM, NULL);
+	if (ret)
+		op_void(op, ret);
 	switch (a->ends) {
 	case ENDS_LATER:
 		return request_make(op, a->request);

@@ -420,7 +420,6 @@ int behind_settle(struct mpiio_file *f)
 
 	if (!b->calls)
 		return 0;
-	requests_begin_all(f->team);
 	ret = agree(f, &all);
 	pthread_mutex_lock(&b->lock);
 	if (!ret) {
@@ -438,8 +437,8 @@ int behind_before(struct mpiio_file *f, const struct mpiio_access *a)
 {
 	if (!f->behind.calls || behind_takes(f, a))
 		return 0;
-	/* A nonblocking call waits for nobody, a split one may. */
-	return a->all && a->ends != ENDS_LATER ? behind_settle(f) : behind_own(f);
+	/* One that ends later waits for nobody: others may begin theirs of another file first. */
+	return a->all && a->ends == ENDS_NOW ? behind_settle(f) : behind_own(f);
 }
 
 static bool room_make(struct mpiio_behind *b, uint64_t len)

@@ -189,8 +189,7 @@ void **mpiio_table(unsigned int entries)
 		return NULL;
 	real_init();
 	together_init(&(struct together_users){ .each_of = handle_each_of,
-						.stop_gathering = behind_stop,
-						.begin_all = requests_begin_all });
+						.stop_gathering = behind_stop });
 	DATA_CALLS(FIND_DATA)
 	END_CALLS(FIND_END)
 	return table;

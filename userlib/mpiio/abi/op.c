@@ -159,9 +159,19 @@ void op_place(struct mpiio_op *op, uint64_t at)
 		t->flags |= DDIO_XFER_SHORT;
 	if (op->access.all && (op->file->atomic || op->access.ends != ENDS_NOW))
 		t->flags |= DDIO_XFER_OVERLAP;
+	/* The standard has an order of them for each file. */
+	if (op->access.all && op->access.ends != ENDS_NOW)
+		t->flags |= DDIO_XFER_FILE_ORDER;
 	if (op->access.all && op->access.write && op->file->whole)
 		t->flags |= DDIO_XFER_ATOMIC;
 	op->report.struct_size = sizeof(op->report);
+}
+
+void op_void(struct mpiio_op *op, int err)
+{
+	if (!op->err)
+		op_failed(op, err);
+	op->part.kind = 0; /* nobody's, as in op_place() */
 }
 
 static int transfer_start(struct mpiio_op *op)

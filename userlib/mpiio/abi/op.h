@@ -81,6 +81,9 @@ void op_finish(struct mpiio_op *op);
 void op_free(struct mpiio_op *op);
 void op_give_back(struct mpiio_op *op); /* frees it while its file is open */
 
+/* It begins all the same, so that the other processes hear of the error; none of this one's bytes are moved. */
+void op_void(struct mpiio_op *op, int err);
+
 /* An error of ddio, with its text; all of it is written, or will be. */
 void op_failed(struct mpiio_op *op, int err);
 void op_wrote(struct mpiio_op *op);

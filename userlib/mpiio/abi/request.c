@@ -16,19 +16,13 @@ _Atomic unsigned int requests_pending;
 #define BUCKETS 4096
 static struct mpiio_op *bucket[BUCKETS];
 
-/*
- * Those that do not wait for each other: a team's collectives, which wait for its members, or all that are one process's alone.  An op is
- * in one of the two lists of its queue, or in none.
- */
-static struct mpiio_queue alone;
-static struct mpiio_queue *queues; /* in which some wait */
+/* One process's own begin in their order, so many at a time.  A collective begins at once: its group knows how many nodes take. */
+struct mpiio_ops {
+	struct mpiio_op *first, **last;
+};
+static struct mpiio_ops waiting, begun;
 static unsigned int abandoned_ones;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static struct mpiio_queue *queue_of(const struct mpiio_op *op)
-{
-	return op->access.all ? &op->file->team->queue : &alone;
-}
 
 static void list_add(struct mpiio_ops *l, struct mpiio_op *op)
 {
@@ -68,10 +62,10 @@ static int query(void *extra, MPI_Status *status)
 	return MPI_SUCCESS;
 }
 
-/* The MPI frees the request. */
-static int forget(void *extra)
+/* It is over, and not looked for any more. */
+static void strike(struct mpiio_op *op)
 {
-	struct mpiio_op *op = extra, **p;
+	struct mpiio_op **p;
 
 	pthread_mutex_lock(&lock);
 	for (p = bucket_of(op->request); *p && *p != op; p = &(*p)->other)
@@ -84,6 +78,12 @@ static int forget(void *extra)
 	}
 	pthread_mutex_unlock(&lock);
 	op_free(op);
+}
+
+/* The MPI frees the request. */
+static int forget(void *extra)
+{
+	strike(extra);
 	return MPI_SUCCESS;
 }
 
@@ -94,7 +94,6 @@ static int cancel(void *extra, int complete)
 	return MPI_SUCCESS;
 }
 
-/* Operations begin in the order in which they came, and of those that have begun a node takes so many of a group. */
 #define RUNNING_MAX 48
 
 static void begin(struct mpiio_op *op)
@@ -119,59 +118,28 @@ static bool is_under_way(struct mpiio_op *op)
 	       (op->stage == OP_RUNNING && !op_over(op));
 }
 
-/* Under the lock: whether the first that waits in a queue may begin. */
-static bool may_begin(struct mpiio_queue *q)
+/* Under the lock: the next that begins, or NULL. */
+static struct mpiio_op *first_waiting(void)
 {
 	struct mpiio_op *op, *next;
 	unsigned int running = 0;
 
-	for (op = q->begun.first; op; op = next) {
+	for (op = waiting.first ? begun.first : NULL; op; op = next) {
 		next = op->next;
 		if (is_under_way(op))
 			running++;
 		else
 			list_del(op);
 	}
-	return running < RUNNING_MAX;
-}
-
-/* Under the lock: the next that begins, or NULL. */
-static struct mpiio_op *first_waiting(void)
-{
-	struct mpiio_queue *q = queues;
-
-	while (q && !may_begin(q))
-		q = q->next;
-	return q ? q->waiting.first : NULL;
-}
-
-/* Under the lock: the op waits. */
-static void queue_up(struct mpiio_op *op)
-{
-	struct mpiio_queue *q = queue_of(op), **end = &queues;
-
-	if (!q->waiting.first) {
-		while (*end)
-			end = &(*end)->next;
-		*end = q;
-		q->next = NULL;
-	}
-	list_add(&q->waiting, op);
+	return running < RUNNING_MAX ? waiting.first : NULL;
 }
 
 /* Under the lock: it has waited. */
 static void begins(struct mpiio_op *op)
 {
-	struct mpiio_queue *q = queue_of(op), **p = &queues;
-
 	op->stage = OP_BEGINNING;
 	list_del(op);
-	list_add(&q->begun, op);
-	if (q->waiting.first)
-		return;
-	while (*p != q)
-		p = &(*p)->next;
-	*p = q->next;
+	list_add(&begun, op);
 }
 
 /*
@@ -203,9 +171,25 @@ static void enlist(struct mpiio_op *op)
 	pthread_mutex_lock(&lock);
 	op->other = *p;
 	*p = op;
-	queue_up(op);
+	if (!op->access.all)
+		list_add(&waiting, op);
 	requests_pending++;
 	pthread_mutex_unlock(&lock);
+}
+
+/* It has begun. */
+static void runs(struct mpiio_op *op)
+{
+	pthread_mutex_lock(&lock);
+	op->stage = OP_RUNNING;
+	pthread_mutex_unlock(&lock);
+}
+
+/* The program was told when it began. */
+static int end_without(struct mpiio_op *op)
+{
+	strike(op);
+	return MPI_SUCCESS;
 }
 
 /* By the thread that made its stage OP_ENDING.  The program's error handler has not heard of the code. */
@@ -216,6 +200,8 @@ static int end_untold(struct mpiio_op *op)
 	int code;
 
 	op_finish(op);
+	if (request == MPI_REQUEST_NULL)
+		return end_without(op);
 	code = op->code = op_code(op);
 	PMPI_Grequest_complete(request);
 	pthread_mutex_lock(&lock);
@@ -310,19 +296,46 @@ void request_abandon(struct mpiio_op *op)
 	abandoned_end(f);
 }
 
-int request_make(struct mpiio_op *op, MPI_Request *request)
+static void begin_new(struct mpiio_op *op)
 {
 	const struct mpiio_file *f = op->file;
 
-	if (PMPI_Grequest_start(query, forget, cancel, op, request)) {
+	op->stage = op->access.all ? OP_BEGINNING : OP_WAITING;
+	enlist(op);
+	if (op->access.all) {
+		begin(op);
+		runs(op);
+	}
+	begin_some();
+	abandoned_end(f);
+}
+
+/* A collective without a request is the library's to end, and touches nothing of the program's: all hear of the error. */
+static int make_without(struct mpiio_op *op)
+{
+	const struct mpiio_file *f = op->file;
+
+	if (!op->access.all) {
 		op_free(op);
 		return fail_text(f, -ENOMEM, NULL);
 	}
+	op_void(op, -ENOMEM);
+	pthread_mutex_lock(&lock);
+	abandoned_ones++;
+	pthread_mutex_unlock(&lock);
+	op->abandoned = true;
+	begin_new(op);
+	return fail_text(f, -ENOMEM, NULL);
+}
+
+int request_make(struct mpiio_op *op, MPI_Request *request)
+{
+	if (PMPI_Grequest_start(query, forget, cancel, op, request)) {
+		*request = MPI_REQUEST_NULL;
+		return make_without(op);
+	}
 	op->request = *request;
-	op->stage = OP_WAITING;
-	enlist(op);
-	begin_some();
-	abandoned_end(f);
+	begin_new(op);
 	return MPI_SUCCESS;
 }
 
@@ -447,31 +460,6 @@ int request_await(struct mpiio_op *op)
 {
 	await_over(op);
 	return request_complete(op);
-}
-
-/* Whether a collective of the team has not begun.  Those of other groups wait for their own members only. */
-static bool waits_in(const struct mpiio_team *team)
-{
-	const struct mpiio_op *op;
-	bool found;
-
-	pthread_mutex_lock(&lock);
-	for (op = team->queue.begun.first; op && op->stage != OP_BEGINNING; op = op->next)
-		;
-	found = op || team->queue.waiting.first;
-	pthread_mutex_unlock(&lock);
-	return found;
-}
-
-void requests_begin_all(const struct mpiio_team *team)
-{
-	struct timespec t = { .tv_nsec = 50000 };
-
-	while (requests_pending && waits_in(team)) {
-		begin_some();
-		if (waits_in(team))
-			nanosleep(&t, NULL);
-	}
 }
 
 static bool is_over(struct mpiio_op *op, const struct mpiio_file *f)

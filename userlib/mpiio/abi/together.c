@@ -33,14 +33,16 @@ int file_differs(struct mpiio_file *f)
 
 static int heard(struct mpiio_file *f, int ret)
 {
+	f->team->talks_of = NULL;
 	return ret == TEAM_DIFFERS ? file_differs(f) : ret;
 }
 
+/* Others may wait meanwhile in a call of this file that this process has not made. */
 static int begins(const struct mpiio_file *f)
 {
 	if (f->forsaken)
 		return TEAM_DIFFERS;
-	users.begin_all(f->team);
+	f->team->talks_of = f->file;
 	return 0;
 }
 

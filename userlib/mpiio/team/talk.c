@@ -108,13 +108,18 @@ static int talk_look(const struct mpiio_team *t, uint64_t *until)
 	return err ? err : -ECONNABORTED;
 }
 
+static bool talk_awaited(const struct mpiio_team *t)
+{
+	return ddio_group_awaited(t->group) > 0 || ddio_file_awaited(t->talks_of) > 0;
+}
+
 /*
  * Others may wait for this process in a call that moves data, which it does not make while it waits for them here.  A call that
  * they have come from they leave it to the MPI to end here, too: that takes it less than processes have to come to an open.
  */
 static void talk_heed(const struct mpiio_team *t, uint64_t *heeded)
 {
-	if (!t->heeds || ddio_group_awaited(t->group) <= 0)
+	if (!t->heeds || !talk_awaited(t))
 		*heeded = 0;
 	else if (!*heeded)
 		*heeded = now_ns() + bound_ns;

@@ -17,16 +17,6 @@ int cluster_get(const char *conf, struct mpiio_cluster **cluster);
 const char *cluster_why(void);
 struct ddio_session *cluster_session(struct mpiio_cluster *c);
 
-/* Nonblocking operations that begin in their order: those that wait, and those that have begun.  Zeroed, they are empty (abi/request.c). */
-struct mpiio_op;
-struct mpiio_ops {
-	struct mpiio_op *first, **last;
-};
-struct mpiio_queue {
-	struct mpiio_ops waiting, begun;
-	struct mpiio_queue *next;
-};
-
 /**
  * struct mpiio_team - the processes of a communicator, as a group of ddio
  * @comm: a duplicate, for messages of this library
@@ -39,9 +29,9 @@ struct mpiio_queue {
  * @heeds: in a talk it looks whether others wait in a call of the group
  * @whole: of a visit: the communicator has all processes of the job
  * @handler: of a visit: the communicator's error handler, which does not hear of what the MPI says of one that has died
+ * @talks_of: the file that it is talking about, if it is one
  * @greatest: what processes were about that told each other numbers last
  * @opened: files, to number them
- * @queue: its collectives that do not block
  */
 struct mpiio_team {
 	MPI_Comm comm;
@@ -52,9 +42,9 @@ struct mpiio_team {
 	struct team_talk *talk;
 	bool deaf, heeds, whole;
 	MPI_Errhandler handler;
+	const struct ddio_file *talks_of;
 	int64_t greatest;
 	uint32_t opened;
-	struct mpiio_queue queue;
 	struct mpiio_team *next;
 };
 
