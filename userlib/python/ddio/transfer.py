@@ -51,6 +51,7 @@ class Flag(enum.IntFlag):
     NO_SHARE = 0x80
     IN_TURN = 0x100
     ATOMIC = 0x200
+    FILE_ORDER = 0x400
 
 
 @dataclass
