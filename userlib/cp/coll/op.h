@@ -96,6 +96,7 @@ struct transfers {
  * @failed: of this member; @result: of all
  * @in_file_order: in that of the file's collectives with DDIO_XFER_FILE_ORDER, and not in the group's
  * @number: by which nodes know it; 0: not known yet.  @started: rank 0 has had nodes asked for it; @dealt: members ask, each its own
+ * @unspread: a node does not know descriptions that are spread
  * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
  * @rooted: rank 0 has an exchange with the name server under way
  * @sized: rank 0 has had what it asked for at the start, with @sized_error, and waits until those before it have been started
@@ -120,8 +121,8 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, in_file_order, started, dealt, agreed, warned, rooted, sized, finishing,
-		clipped, may_spread;
+	bool writing, in_file_order, started, dealt, unspread, agreed, warned, rooted, sized,
+		finishing, clipped, may_spread;
 	bool may_carry, carried, gathered;
 	int gather_err;
 	uint32_t method, flags, outstanding;

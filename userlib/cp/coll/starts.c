@@ -91,7 +91,8 @@ uint64_t op_number(const struct ddio_op *op)
 /* Returns true if the number may be that of an operation that has none yet. */
 static bool number_fits(const struct ddio_op *op, uint64_t number)
 {
-	if (op->number || op->phase != PHASE_AGREEING || !op_is_dd(op))
+	if (op->number || op->phase != PHASE_AGREEING || !op_is_dd(op) ||
+	    number <= ops_of(op->group)->told.last)
 		return false;
 	if (in_group_order(op) && op->turn.number == number)
 		return true;
@@ -121,12 +122,14 @@ struct ddio_op *op_numbered(struct ddio_group *group, uint64_t number)
  */
 
 /*
- * Returns true if a node may be asked for it after others that were started later: by another member, or once all others are ready.
- * Those of one order do not begin before it is agreed on; with others it is never at the nodes at the same time.
+ * Returns true if a node may be asked for it after others that were started later: by another member; or, where one does not know
+ * descriptions that are spread, once all others are ready.  Those of one order do not begin before it is agreed on; with others it is
+ * never at the nodes at the same time.
  */
 static bool starts_late(const struct ddio_op *op)
 {
-	return op->may_spread || op->dealt;
+	return op->dealt || (op->unspread && op->part_kind != DDIO_PART_ARRAY &&
+			     !(op->flags & DDIO_XFER_OVERLAP));
 }
 
 static bool must_wait(const struct ops *ops, const struct ddio_op *op)
@@ -154,8 +157,13 @@ static struct ddio_op *start_next(struct ops *ops)
 		if (op->m->agree || op->turn.order->walk == ops->walk)
 			continue;
 		op->turn.order->walk = ops->walk;
-		if (op->sized && op->fan && !must_wait(ops, op))
+		if (!op->sized || !op->fan)
+			continue;
+		if (!must_wait(ops, op))
 			return op;
+		/* Those behind it would keep it waiting for ever: each that was started ends, and then it is the next. */
+		if (starts_late(op))
+			return NULL;
 	}
 	return NULL;
 }
@@ -165,8 +173,15 @@ void starts_decide(struct ddio_group *group)
 	struct ops *ops = ops_of(group);
 	struct ddio_op *op;
 
+	/* One that ends at once leaves the next to the loop that began it. */
+	if (ops->decides)
+		return;
+	ops->decides = true;
+	group->refs++;
 	while (!group->broken.status && (op = start_next(ops)))
 		start_decide(op);
+	ops->decides = false;
+	group_put(group);
 }
 
 /*

@@ -19,6 +19,7 @@ struct start_numbers {
  * struct ops - the operations of a group that are not over, but for those that wait for their turn, or to prepare; a group_user's state
  * @all: struct ddio_op.link, in the order in which they began
  * @unprepared: struct ddio_op.start_link, as of the next two: those that wait until @preparing has prepared; @begins: they are being begun
+ * @decides: those of @undecided are being started
  * @undecided: all that nodes might be asked for and that not all have agreed on; at rank 0
  * @started: those that rank 0 has had nodes asked for, @nstarted of them
  * @told: as all members know it, from the verdicts; @used: as rank 0 does, also of those that have failed
@@ -27,7 +28,7 @@ struct start_numbers {
 struct ops {
 	struct ddio_list all, unprepared, undecided, started;
 	struct ddio_op *preparing;
-	bool begins;
+	bool begins, decides;
 	uint32_t nstarted;
 	struct start_numbers told, used;
 	uint64_t walk;

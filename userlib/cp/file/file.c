@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/file/file.h"
+#include "cp/group/fan/fan.h"
 #include "cp/hold/hold.h"
 #include "cp/node/grants.h"
 
@@ -31,13 +32,23 @@ void file_get(struct ddio_file *file)
 	file->refs++;
 }
 
+static void order_leave(struct order *order)
+{
+	struct ddio_group *group = order ? order->group : NULL;
+	uint64_t key = order ? order_key(order->last) : 0;
+
+	order_drop(order);
+	if (group && key)
+		fans_close(group, key);
+}
+
 static void file_free(struct ddio_file *file)
 {
 	ddio_list_del(&file->link);
 	if (file->granted)
 		grant_drop(file->session, file->rec.ref.id);
 	ddio_file_record_free(&file->rec);
-	order_drop(file->order);
+	order_leave(file->order);
 	free(file->boot);
 	free(file);
 }

@@ -16,7 +16,7 @@ struct open_all_call {
 	struct session_call call;
 	struct ddio_group *group;
 	struct turn turn;
-	uint64_t key; /* of the file's order */
+	uint64_t key; /* of the file's order, which all that hear that it is open count alike */
 	struct file_opening job;
 	struct node_request request;
 	struct fan *fan;
@@ -134,6 +134,7 @@ static void open_all_agreed(void *arg, const struct error *error, const void *da
 
 	oc->error = *error;
 	if (!error->status) {
+		oc->key = ++oc->group->nopened;
 		err = open_all_record(oc, data, len);
 		if (err)
 			error_set(&oc->error, err, "%s: %s", oc->job.name, strerror(-err));
@@ -205,7 +206,6 @@ static void open_all_run(struct session_call *call)
 	struct open_all_call *oc = ddio_container_of(call, struct open_all_call, call);
 
 	oc->turn.begin = open_all_begin;
-	oc->key = ++oc->group->nopened;
 	turn_take(oc->group, &oc->turn);
 }
 

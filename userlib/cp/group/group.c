@@ -58,6 +58,7 @@ static void group_free(void *arg)
 
 	peers_free(group);
 	orders_drop(group);
+	ddio_hash_fini(&group->fans_by_seq);
 	for (i = 0; u[i]; i++)
 		if (group->user[i])
 			u[i]->free(group->user[i]);

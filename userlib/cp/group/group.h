@@ -93,8 +93,8 @@ struct groups {
  * @broken: why the group can do nothing any more; rank @blame is to blame.  Once @lost is set, for other threads too
  * @patient_from: steps of its own turns from this number on wait for members as long as they live; 0: none
  * @own: its own order; @orders: struct order.node, those of files
- * @nopened: files that were to be opened by all: the key of the last one's order
- * @fans: steps that are not over
+ * @nopened: files that were opened by all: the key of the last one's order
+ * @fans: steps that are not over; @fans_by_seq: the same, struct fan.node
  * @gathered: bytes of what children have contributed to be gathered, as they came
  * @ended: steps that failed before all children had contributed
  * @muster: where the members meet for a barrier, once all of them have it; for other threads too
@@ -119,6 +119,7 @@ struct ddio_group {
 	struct ddio_hash orders;
 	uint64_t nopened;
 	struct ddio_list fans;
+	struct ddio_hash fans_by_seq;
 	uint64_t gathered;
 	uint64_t *ended;
 	size_t nended;

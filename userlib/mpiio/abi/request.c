@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "mpiio/abi/op.h"
 #include "mpiio/abi/request.h"
@@ -313,19 +314,22 @@ static void begin_new(struct mpiio_op *op)
 /* A collective without a request is the library's to end, and touches nothing of the program's: all hear of the error. */
 static int make_without(struct mpiio_op *op)
 {
-	const struct mpiio_file *f = op->file;
+	MPI_File ticket = op->file->ticket;
+	int code = code_text(-ENOMEM, strerror(ENOMEM));
 
 	if (!op->access.all) {
 		op_free(op);
-		return fail_text(f, -ENOMEM, NULL);
+		handle_call(ticket, code);
+		return code;
 	}
 	op_void(op, -ENOMEM);
 	pthread_mutex_lock(&lock);
 	abandoned_ones++;
 	pthread_mutex_unlock(&lock);
 	op->abandoned = true;
-	begin_new(op);
-	return fail_text(f, -ENOMEM, NULL);
+	begin_new(op); /* an error handler that it calls may close the file */
+	handle_call(ticket, code);
+	return code;
 }
 
 int request_make(struct mpiio_op *op, MPI_Request *request)

@@ -15,6 +15,7 @@ static void fan_free(struct fan *fan)
 {
 	ddio_timer_cancel(fan->group->session->env, &fan->timer);
 	ddio_list_del(&fan->link);
+	ddio_hash_del(&fan->group->fans_by_seq, &fan->node);
 	free(fan->compare);
 	ddio_env_spare_put(fan->group->session->env, DDIO_ENV_SPARE_GATHER, fan->gather,
 			   fan->gather_cap);
@@ -79,12 +80,7 @@ static void fan_end(struct fan *fan, const struct error *error, const void *data
 
 struct fan *fan_find(struct ddio_group *group, uint64_t seq)
 {
-	struct fan *fan;
-
-	ddio_list_for_each_entry(fan, &group->fans, link)
-		if (fan->seq == seq)
-			return fan;
-	return NULL;
+	return ddio_hash_entry(ddio_hash_find(&group->fans_by_seq, seq), struct fan, node);
 }
 
 static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind)
@@ -97,6 +93,7 @@ static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind
 	fan->seq = seq;
 	fan->kind = kind;
 	ddio_list_add(&fan->link, &group->fans);
+	ddio_hash_add(&group->fans_by_seq, &fan->node, seq);
 	fan_expire_arm(fan);
 	session_watch(group->session);
 	return fan;
@@ -123,18 +120,49 @@ static bool fans_over_full(struct ddio_group *group)
 	return n >= FANS_MAX;
 }
 
+/* Has this member take part only to say that it has closed the file. */
+static void fan_leave(struct fan *fan)
+{
+	char text[DDIO_MAX_TEXT];
+
+	fan->mine = true;
+	fan->done = nobody_told;
+	snprintf(text, sizeof(text), "rank %u has closed the file", fan->group->rank);
+	fan_blame(fan, DDIO_ST_INVALID, fan->group->rank, text);
+}
+
 static struct fan *fan_refused(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
 	struct fan *fan = fans_over_full(group) ? NULL : fan_new(group, seq, kind);
-	char text[DDIO_MAX_TEXT];
 
-	if (!fan)
-		return NULL;
-	fan->mine = true;
-	fan->done = nobody_told;
-	snprintf(text, sizeof(text), "rank %u has closed the file", group->rank);
-	fan_blame(fan, DDIO_ST_INVALID, group->rank, text);
+	if (fan)
+		fan_leave(fan);
 	return fan;
+}
+
+/* Returns one of a file's that others have begun, and this member has not. */
+static struct fan *fan_unbegun(struct ddio_group *group, uint64_t key)
+{
+	struct fan *fan;
+
+	ddio_list_for_each_entry(fan, &group->fans, link)
+		if (!fan->mine && order_key(fan->seq / STEP_NUMBERS) == key)
+			return fan;
+	return NULL;
+}
+
+void fans_close(struct ddio_group *group, uint64_t key)
+{
+	struct fan *fan;
+
+	while ((fan = fan_unbegun(group, key))) {
+		if (fan->state == FAN_OVER) {
+			fan_free(fan);
+			continue;
+		}
+		fan_leave(fan);
+		fan_advance(fan);
+	}
 }
 
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)

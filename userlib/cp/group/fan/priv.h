@@ -19,6 +19,7 @@ enum fan_state {
 
 /**
  * struct fan - one step
+ * @node: in the group's table, by @seq
  * @seq: number of the turn and position in it
  * @kind: of the first contribution
  * @mine: the application has called
@@ -32,6 +33,7 @@ enum fan_state {
  */
 struct fan {
 	struct ddio_list link;
+	struct ddio_hash_node node;
 	struct ddio_group *group;
 	uint64_t seq;
 	uint32_t kind;

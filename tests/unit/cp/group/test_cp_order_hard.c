@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Orders of files where members go wrong, files are closed, and much waits. */
+#include "cp/coll/starts.h"
+#include "cp/group/fan/priv.h"
+#include "tests/unit/cp/cp_world.h"
+
+enum { TIMEOUT_MS = 3000, ROUNDS = 100, STREAMS = 4, TOWER_FILES = 200, TOWER_OPS = 16 };
+
+static void world(void (*fn)(struct cp_proc *p), uint32_t procs, const char *options, void *arg)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = procs,
+						.options = options,
+						.timeout_ms = TIMEOUT_MS,
+						.disk_size = "64M" });
+	ddio_sim_limit(w.dw, 300 * CP_SEC);
+	CU_ASSERT_EQUAL(cp_run(&w, fn, arg), 0);
+	cp_world_end(&w);
+}
+
+struct hard_job {
+	struct ddio_extent e;
+	struct ddio_array array;
+	struct ddio_part part;
+	struct ddio_transfer t;
+	struct ddio_op *op;
+};
+
+static uint8_t buf[1 << 20];
+
+static void list_make(struct cp_proc *p, struct hard_job *j, uint64_t at, uint64_t len)
+{
+	*j = (struct hard_job){ .e = { at + p->rank * len, len } };
+	j->part = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = 1, .list = &j->e };
+	j->t = (struct ddio_transfer){ .struct_size = sizeof(j->t),
+				       .part = &j->part,
+				       .buf = buf,
+				       .method = DDIO_METHOD_DDS,
+				       .flags = DDIO_XFER_FILE_ORDER };
+}
+
+static void array_make(struct cp_proc *p, struct hard_job *j, uint64_t bytes)
+{
+	uint32_t procs = p->w->p.procs;
+
+	*j = (struct hard_job){ .array = { .elem_size = 8,
+					   .ndims = 1,
+					   .dim = { { .size = bytes / 8 * procs,
+						      .dist = DDIO_BLOCK,
+						      .procs = procs } } } };
+	j->part = (struct ddio_part){ .kind = DDIO_PART_ARRAY, .array = &j->array };
+	j->t = (struct ddio_transfer){ .struct_size = sizeof(j->t),
+				       .part = &j->part,
+				       .buf = buf,
+				       .method = DDIO_METHOD_DDS,
+				       .flags = DDIO_XFER_FILE_ORDER };
+}
+
+static int job_run(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, struct hard_job *j)
+{
+	return cp_note(p, ddio_write_all(f, g, &j->t));
+}
+
+/* What a member has heard of before it closes the file fails like what it hears of later. */
+static void heard_then_closed(struct cp_proc *p)
+{
+	const bool *patient = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct hard_job j;
+
+	if (*patient)
+		CP_OK(p, ddio_group_set_patient(g));
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	list_make(p, &j, 0, 4096);
+	if (p->rank) {
+		CU_ASSERT_EQUAL(job_run(p, g, f, &j), -EINVAL);
+	} else {
+		ddio_sim_sleep(p->env, CP_SEC);
+		ddio_close(f);
+	}
+	ddio_sim_sleep(p->env, CP_SEC);
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT(ddio_list_empty(&g->fans));
+	if (p->rank)
+		ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void closed_when_heard(void)
+{
+	bool patient;
+
+	patient = false;
+	world(heard_then_closed, 3, NULL, &patient);
+	patient = true;
+	world(heard_then_closed, 3, NULL, &patient);
+}
+
+/* An open that met another call has failed on all members, which go on and count alike. */
+static void opened_alone(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL, *none = NULL;
+	struct hard_job j;
+	int ret;
+
+	ret = p->rank ? ddio_group_barrier(g) : ddio_open_all(g, "a", DDIO_CREATE, NULL, &none);
+	CU_ASSERT_NOT_EQUAL(ret, 0);
+	CP_OK(p, ddio_group_barrier(g));
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	list_make(p, &j, 0, 4096);
+	CU_ASSERT_EQUAL(job_run(p, g, f, &j), 0);
+	CP_OK(p, ddio_group_barrier(g));
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void open_met_another(void)
+{
+	world(opened_alone, 3, NULL, NULL);
+}
+
+/* Others never leave the nodes without one of theirs: who is never beside others has its turn all the same. */
+static void beside_none(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f[STREAMS + 1] = { NULL };
+	struct hard_job j[STREAMS], rare;
+	char name[2] = "a";
+	uint32_t k;
+
+	p->session->transfers->ask_alone = 1;
+	for (k = 0; k <= STREAMS; k++, name[0]++)
+		CP_OK(p, ddio_open_all(g, name, DDIO_CREATE, NULL, &f[k]));
+	for (k = 0; k < STREAMS; k++) {
+		list_make(p, &j[k], 0, 65536 / 3);
+		j[k].t.flags |= DDIO_XFER_OVERLAP;
+		CP_OK(p, ddio_start_write_all(f[k], g, &j[k].t, &j[k].op));
+		ddio_sim_sleep(p->env, 5 * CP_MS);
+	}
+	array_make(p, &rare, 65536);
+	CP_OK(p, ddio_start_write_all(f[STREAMS], g, &rare.t, &rare.op));
+	for (k = 0; k < ROUNDS; k++) {
+		struct hard_job *job = &j[k % STREAMS];
+
+		CP_OK(p, ddio_wait(job->op));
+		CP_OK(p, ddio_start_write_all(f[k % STREAMS], g, &job->t, &job->op));
+	}
+	CU_ASSERT_EQUAL(ddio_test(rare.op), 0);
+	for (k = 0; k < STREAMS; k++)
+		CP_OK(p, ddio_wait(j[k].op));
+	CP_OK(p, ddio_wait(rare.op));
+	for (k = 0; k <= STREAMS; k++)
+		ddio_close(f[k]);
+	ddio_group_free(g);
+}
+
+static void none_starves(void)
+{
+	world(beside_none, 3, "delay_us=3000", NULL);
+}
+
+/* A long one of a file keeps no blocking call of another waiting to its end. */
+static void long_beside(struct cp_proc *p)
+{
+	const uint32_t *flag = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f[2] = { NULL };
+	struct hard_job lasts, call;
+
+	CP_OK(p, ddio_open_all(g, "a", DDIO_CREATE, NULL, &f[0]));
+	CP_OK(p, ddio_open_all(g, "b", DDIO_CREATE, NULL, &f[1]));
+	list_make(p, &lasts, 0, sizeof(buf));
+	lasts.t.flags = DDIO_XFER_OVERLAP | *flag;
+	CP_OK(p, ddio_start_write_all(f[0], g, &lasts.t, &lasts.op));
+	ddio_sim_sleep(p->env, CP_MS);
+	list_make(p, &call, 0, 24576);
+	call.t.flags = 0;
+	CP_OK(p, ddio_write_all(f[1], g, &call.t));
+	CU_ASSERT_EQUAL(ddio_test(lasts.op), -EINPROGRESS);
+	CP_OK(p, ddio_wait(lasts.op));
+	ddio_close(f[0]);
+	ddio_close(f[1]);
+	ddio_group_free(g);
+}
+
+static void beside_a_long_one(void)
+{
+	uint32_t flag = 0;
+
+	world(long_beside, 3, "delay_us=3000", &flag);
+	flag = DDIO_XFER_FILE_ORDER;
+	world(long_beside, 3, "delay_us=3000", &flag);
+}
+
+/* Very many that cannot be begin to end when the one that they have waited for is over: one after the other. */
+static void no_tower(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file **f = calloc(TOWER_FILES + 1, sizeof(*f));
+	struct hard_job *j = calloc(TOWER_FILES * TOWER_OPS, sizeof(*j)), first;
+	char name[16];
+	uint32_t k;
+
+	p->session->transfers->ask_alone = 1;
+	for (k = 0; k <= TOWER_FILES; k++) {
+		snprintf(name, sizeof(name), "f%u", k);
+		CP_OK(p, ddio_open_all(g, name, DDIO_CREATE, NULL, &f[k]));
+	}
+	array_make(p, &first, 65536);
+	CP_OK(p, ddio_start_write_all(f[TOWER_FILES], g, &first.t, &first.op));
+	ddio_sim_sleep(p->env, 5 * CP_MS);
+	for (k = 0; k < TOWER_FILES * TOWER_OPS; k++) {
+		list_make(p, &j[k], 0, 4096);
+		j[k].t.flags |= DDIO_XFER_OVERLAP;
+		CP_OK(p, ddio_start_read_all(f[k / TOWER_OPS], g, &j[k].t, &j[k].op));
+	}
+	for (k = 0; k < TOWER_FILES * TOWER_OPS; k++)
+		CU_ASSERT_EQUAL(ddio_wait(j[k].op), -ENODATA);
+	CP_OK(p, ddio_wait(first.op));
+	for (k = 0; k <= TOWER_FILES; k++)
+		ddio_close(f[k]);
+	free(f);
+	free(j);
+	ddio_group_free(g);
+}
+
+static void many_fail(void)
+{
+	world(no_tower, 2, "delay_us=100000", NULL);
+}
+
+/* A number of an operation that is over is nobody's. */
+static void late_number(struct cp_proc *p)
+{
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct ops *ops;
+	struct hard_job j;
+	uint64_t old = 0;
+	uint32_t k;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	list_make(p, &j, 0, 4096);
+	for (k = 0; k < 256; k++) {
+		CU_ASSERT_EQUAL(job_run(p, g, f, &j), 0);
+		ops = *group_state(g, &op_group_user);
+		if (!k)
+			old = ops->told.last;
+	}
+	CP_OK(p, ddio_group_barrier(g));
+	/* The 257th waits for rank 0. */
+	if (!p->rank)
+		ddio_sim_sleep(p->env, CP_SEC);
+	CP_OK(p, ddio_start_write_all(f, g, &j.t, &j.op));
+	if (p->rank) {
+		ddio_sim_sleep(p->env, CP_SEC / 2);
+		CU_ASSERT_PTR_NULL(op_numbered(g, old));
+	}
+	CP_OK(p, ddio_wait(j.op));
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void old_numbers(void)
+{
+	world(late_number, 3, NULL, NULL);
+}
+
+int main(void)
+{
+	static const struct ut_case cases[] = {
+		{ "heard of, and then the file is closed", closed_when_heard },
+		{ "an open that met another call", open_met_another },
+		{ "who is never beside others has its turn", none_starves },
+		{ "a call beside a long one", beside_a_long_one },
+		{ "very many fail", many_fail },
+		{ "a number of one that is over", old_numbers },
+		{ NULL, NULL },
+	};
+	static const struct ut_suite suites[] = { { "orders of files, hard", cases } };
+
+	return cp_ut_run("cp_order_hard", suites, 1);
+}
