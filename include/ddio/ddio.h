@@ -755,8 +755,7 @@ struct ddio_transfer {
 #define DDIO_XFER_IN_TURN 0x100u   /* TC: one contiguous chunk after the other */
 #define DDIO_XFER_OVERLAP 0x40u	   /* bytes may be named more than once; see ddio_write_all() */
 #define DDIO_XFER_ATOMIC 0x200u	   /* DD, DDs: all of a write is in the file, or nothing; durable */
-#define DDIO_XFER_FILE_ORDER \
-	0x400u /* comes in the order of the file's collectives with this flag, not of the group's */
+#define DDIO_XFER_FILE_ORDER 0x400u /* in the order of its file, not in the group's */
 
 #define DDIO_EPOCH_FILES 64u /* files that an epoch may have; see ddio_epoch_begin() */
 

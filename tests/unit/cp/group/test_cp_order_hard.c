@@ -232,7 +232,7 @@ static void many_fail(void)
 	world(no_tower, 2, "delay_us=100000", NULL);
 }
 
-/* A number of an operation that is over is nobody's. */
+/* A number of an operation that is over fits no other one. */
 static void late_number(struct cp_proc *p)
 {
 	struct ddio_group *g = cp_group(p);
