@@ -188,8 +188,15 @@ for ((r = 0; r < rounds && !failed; r++)); do
 done
 # Once the name space has dropped the killed mounts, nothing that they removed is left over.
 nothing_left() {
-	patiently "$ddio" fsck --repair >/dev/null && patiently "$ddio" fsck >"$dir/said" &&
+	patiently "$ddio" fsck --repair >"$dir/said" && patiently "$ddio" fsck >"$dir/said" &&
 		grep -q '^0 files, 0 objects, 0 extents, 0 blocks' "$dir/said" &&
 		grep -q ' 0 orphans: consistent' "$dir/said"
 }
-[ "$failed" != 0 ] || check "nothing is left over" soon nothing_left
+# What is left is said.
+cleared() {
+	soon nothing_left && return
+	cat "$dir/said"
+	patiently "$ddio" fsck --repair
+	return 1
+}
+[ "$failed" != 0 ] || check "nothing is left over" cleared
