@@ -279,6 +279,66 @@ static void nobody_waits(void)
 	}
 }
 
+/*
+ * A group is freed at any step of its first transfer: while I/O processors are being told of it, for one.  Nothing is left of it, here or
+ * there.
+ */
+struct early {
+	uint64_t after;
+	bool hit;
+};
+
+static void free_early(struct cp_proc *p)
+{
+	struct early *early = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	uint8_t *buf = malloc(SHARE);
+	struct ddio_transfer t = transfer(buf, DDIO_METHOD_DDS);
+	struct ddio_file *f = NULL;
+	struct ddio_op *op = NULL;
+
+	fill(buf, p->rank, 'a');
+	CP_OK(p, ddio_open_all(g, "a", DDIO_CREATE, NULL, &f));
+	CP_OK(p, ddio_group_barrier(g));
+	CP_OK(p, ddio_start_write_all(f, g, &t, &op));
+	ddio_sim_sleep(p->env, early->after);
+	early->hit |= ddio_test(op) == -EINPROGRESS;
+	ddio_group_free(g);
+	ddio_wait(op);
+	ddio_close(f);
+	/* Long enough for what is still on its way to come, and short of the session's end. */
+	ddio_sim_sleep(p->env, CP_SEC);
+	free(buf);
+}
+
+/* Returns true if some I/O processor knows a group. */
+static bool groups_are_known(const struct cp_world *w)
+{
+	uint32_t i, r;
+
+	for (i = 0; i < w->p.nodes; i++)
+		for (r = 0; r < w->p.reactors; r++)
+			if (!ddio_list_empty(&w->node[i].iop->reactors[r].groups))
+				return true;
+	return false;
+}
+
+static void freed_at_each_step(void)
+{
+	struct early early = { .hit = true };
+	struct cp_world w;
+	uint64_t step;
+
+	for (step = 0; early.hit; step += ut_stride(5)) {
+		early = (struct early){ .after = step * 20000 };
+		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS });
+		CU_ASSERT_EQUAL(cp_run(&w, free_early, &early), 0);
+		CU_ASSERT(!groups_are_known(&w));
+		cp_world_end(&w);
+	}
+	CU_ASSERT(step > 10);
+}
+
 /* Beyond the end, an empty transfer, ranks that the grid does not have. */
 static void edges(struct cp_proc *p)
 {
@@ -338,6 +398,7 @@ static const struct ut_case cases[] = {
 	{ "independent ones", independent_ones },
 	{ "what reports say", what_reports_say },
 	{ "nobody waits", nobody_waits },
+	{ "freed at each step", freed_at_each_step },
 	{ "edges of files and groups", edges_of_files_and_groups },
 	{ 0 },
 };

@@ -117,6 +117,30 @@ static bool need_known(const struct attach_job *job)
 /*
  * The second step: tell the reactors
  */
+static void detached(struct node_request *request, const struct reply *reply)
+{
+	(void)reply;
+	free(request);
+}
+
+static void detach_send(const struct ddio_group *group, struct lane *lane)
+{
+	struct ddio_msg_attach msg = { .rank = group->rank,
+				       .size = group->size,
+				       .handle = group->handle };
+	struct node_request *request = malloc(sizeof(*request));
+
+	/* A reactor that is not told finds out when the connection ends. */
+	if (!request)
+		return;
+	memcpy(msg.group, group->id, sizeof(msg.group));
+	request_init(request, DDIO_OP_DETACH, detached, NULL);
+	if (request_put(request, attach, &msg))
+		free(request);
+	else
+		request_lane(lane, request);
+}
+
 static void attach_check(struct request_set *set)
 {
 	struct attach_job *job = set->arg;
@@ -135,10 +159,18 @@ static void attach_taken(struct request_set *set, uint64_t key, const struct rep
 			 struct error *error)
 {
 	struct attach_job *job = set->arg;
-	struct ddio_list *attaches = group_attaches_get(job->group);
-	struct attach *at = attaches ? calloc(1, sizeof(*at)) : NULL;
+	struct ddio_list *attaches;
+	struct attach *at;
 
 	(void)reply;
+	/* Freed meanwhile: nobody drops what it takes now, or hears of the lane's end. */
+	if (job->group->closed) {
+		if (!job->group->session->closing)
+			detach_send(job->group, job->lanes[key]);
+		return;
+	}
+	attaches = group_attaches_get(job->group);
+	at = attaches ? calloc(1, sizeof(*at)) : NULL;
 	if (!at) {
 		error_set(error, -ENOMEM, "out of memory");
 		return;
@@ -274,39 +306,15 @@ static void attaches_lost(struct lane *lane, const struct error *error)
 	}
 }
 
-static void detached(struct node_request *request, const struct reply *reply)
-{
-	(void)reply;
-	free(request);
-}
-
-static void detach_send(struct attach *at, const struct ddio_msg_attach *msg)
-{
-	struct node_request *request = malloc(sizeof(*request));
-
-	/* A reactor that is not told finds out when the connection ends. */
-	if (!request)
-		return;
-	request_init(request, DDIO_OP_DETACH, detached, NULL);
-	if (request_put(request, attach, msg))
-		free(request);
-	else
-		request_lane(at->lane, request);
-}
-
 static void attaches_drop(struct ddio_group *group)
 {
-	struct ddio_msg_attach msg = { .rank = group->rank,
-				       .size = group->size,
-				       .handle = group->handle };
 	struct ddio_list *attaches = group_attaches(group);
 	struct attach *at;
 
-	memcpy(msg.group, group->id, sizeof(msg.group));
 	while (attaches && !ddio_list_empty(attaches)) {
 		at = ddio_list_first(attaches, struct attach, link);
 		if (!group->session->closing && at->lane->state == LANE_READY)
-			detach_send(at, &msg);
+			detach_send(group, at->lane);
 		attach_free(at);
 	}
 }
