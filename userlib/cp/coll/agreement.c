@@ -502,6 +502,8 @@ static void start_agreed(void *arg, const struct error *error, const void *data,
 		return;
 	error_clear(&mine);
 	op->steps++;
+	if (error->status && op_is_dd(op))
+		start_failed(op);
 	if (!error->status && op_is_dd(op)) {
 		name = name_get(data, len, &number);
 		start_told(op, number);

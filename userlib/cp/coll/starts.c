@@ -6,8 +6,9 @@
  * Nodes know an operation by a number, and take a group's in rising ones only.  A group that does all in its own order has them by
  * its turns' numbers.  From the first that a file's order gives to nodes on a number counts what was started, with the operation's
  * place in its order behind that.  All members see the verdicts in the same order, so each counts for itself, and nothing is sent;
- * only after a start that failed at rank 0 a verdict names the number.  A member knows an operation by its place, should a node ask
- * for data before the verdict has come.
+ * only after a start that failed a verdict names the number, since rank 0 has given away that of what failed: a member may have joined
+ * its memory by it, and the place comes again.  A member knows an operation by its place, should a node ask for data before the verdict
+ * has come.
  */
 #include "cp/coll/starts.h"
 
@@ -71,6 +72,16 @@ void start_decided(struct ddio_op *op)
 {
 	if (!op->started)
 		ddio_list_del(&op->start_link);
+}
+
+void start_failed(struct ddio_op *op)
+{
+	struct ops *ops = ops_of(op->group);
+
+	if (op->group->rank || op->started)
+		return;
+	op->number = number_next(&ops->used, op);
+	number_note(&ops->used, op);
 }
 
 void start_told(struct ddio_op *op, uint64_t number)

@@ -46,6 +46,8 @@ void starts_decide(struct ddio_group *group);
 void start_take(struct ddio_op *op);
 /* Every member, rank 0 too: the verdict has come. */
 void start_decided(struct ddio_op *op);
+/* If nodes would have been asked for it, but it says that all have failed. */
+void start_failed(struct ddio_op *op);
 /* If nodes are asked for it: it named a number, or 0: then it is the one that follows the last. */
 void start_told(struct ddio_op *op, uint64_t number);
 /* Rank 0: returns the number that the verdict must name; 0: none. */
