@@ -71,6 +71,12 @@ outside() {
 	job_of "$1" "outside.$1" 2 3 opened "ddio:outside.$1" 2 outside
 	[ "$(grep -c '^opened' "$machines/said.outside.$1")" = 2 ] || { cat "$machines/said.outside.$1"; return 1; }
 }
+# late MPI: nobody dies, whatever the shell that has started the launcher runs beside it: as many as the launcher's processes here.
+late() {
+	job_of "$1" "late.$1" 2 4 opened "ddio:late.$1" 3 late
+	[ "$(grep -c '^opened' "$machines/said.late.$1")" -ge 3 ] && ! grep -q '^told' "$machines/said.late.$1" ||
+		{ cat "$machines/said.late.$1"; return 1; }
+}
 # steps MPI STEP...: four at a time
 steps() {
 	local mpi=$1 step pids=() n=0
@@ -88,6 +94,7 @@ check "two machines" machines_start m1 m2
 check "... and a node" begin
 for mpi in $mpis; do
 	check "$mpi: one is killed that does not open the file" outside "$mpi"
+	check "$mpi: one is late" late "$mpi"
 	check "$mpi: one of two on a machine is" dies "$mpi" "beside.$mpi" 2 4 3 before
 	check "$mpi: rank 0 is, while those of the other machine wait, too" dies "$mpi" "root.$mpi" 2 4 0 before
 	check "$mpi: rank 0 is, and one of the other machine has not heard that all have come" dies "$mpi" "unheard.$mpi" 2 4 0 unheard

@@ -10,6 +10,8 @@
  * With STEP "before" it kills itself before it opens anything, after half of the others wait for it, and before the other half.
  * With "outside" it does so, too, but the file is that of the others alone.
  *
+ * With "late" it does not die: it comes some seconds after the others, and all say "opened".
+ *
  * With "unheard" it kills itself before the second thing, and process UNHEARD never hears that all have come.
  */
 #include <dlfcn.h>
@@ -22,7 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { UNHEARD = 2 };
+enum { UNHEARD = 2, LATE_S = 3 };
 
 static volatile int countdown;
 static bool lingers, hears_nothing;
@@ -125,7 +127,9 @@ int main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	lingers = !strcmp(argv[3], "unheard");
 	hears_nothing = lingers && rank == UNHEARD;
-	if (!lingers && !atoi(argv[3]))
+	if (!strcmp(argv[3], "late"))
+		sleep(rank == who ? LATE_S : 0);
+	else if (!lingers && !atoi(argv[3]))
 		die_early(rank, who);
 	else if (rank == who)
 		countdown = lingers ? 2 : atoi(argv[3]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which processes the launcher has started on this machine is in /proc: they are its children, and the environment says how many
- * there are.  The launcher is the nearest ancestor that has so many children, and is not itself a process of a job.  Where there
- * is none nothing is known: behind a wall between containers, or where somebody else has started the processes.
+ * Which processes the launcher has started on this machine is in /proc: they are its children that have a rank in their environment,
+ * and this process's says how many there are.  The launcher is the nearest ancestor that has so many such children, and is not itself a
+ * process of a job.  It may have others, by which it has started processes on other machines.  Where there is none nothing is known:
+ * behind a wall between containers, or where somebody else has started the processes.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -13,6 +14,9 @@
 
 /* A process may be started by a script, and that by another. */
 enum { ANCESTORS = 4, SIBLINGS_MAX = 4096 };
+
+/* So many children of a launcher at most are something else. */
+enum { STRANGERS_MAX = 256 };
 
 static struct mpiio_siblings noted;
 
@@ -65,8 +69,8 @@ static unsigned int children_of(const char *path, int *pid, unsigned int n, unsi
 	return n;
 }
 
-/* Returns whether it has @max children. */
-static int has_children(int parent, int *pid, unsigned int max)
+/* Returns how many children it has, more than @max if they do not fit. */
+static unsigned int children_find(int parent, int *pid, unsigned int max)
 {
 	char path[64 + 256];
 	struct dirent *thread;
@@ -84,7 +88,7 @@ static int has_children(int parent, int *pid, unsigned int max)
 	}
 	if (threads)
 		closedir(threads);
-	return n == max;
+	return n;
 }
 
 static int names_rank(const char *setting)
@@ -93,29 +97,61 @@ static int names_rank(const char *setting)
 	       !strncmp(setting, "OMPI_COMM_WORLD_RANK=", 21);
 }
 
-/* Of a job: it has a rank in its environment.  One that cannot be read may have. */
-static int may_have_rank(int pid)
+/* What the environment of a process says of it. */
+enum { ENV_UNREAD, ENV_NO_RANK, ENV_RANK, ENV_OTHER_JOB };
+
+static int env_kind(FILE *f)
 {
-	char path[64], *setting = NULL;
+	const char *job = getenv("PMIX_NAMESPACE");
+	int kind = ENV_NO_RANK, other = 0;
+	char *setting = NULL;
 	size_t room = 0;
-	int found = 0;
+
+	while (getdelim(&setting, &room, 0, f) > 0) {
+		if (names_rank(setting))
+			kind = ENV_RANK;
+		if (job && !strncmp(setting, "PMIX_NAMESPACE=", 15))
+			other = strcmp(setting + 15, job) != 0;
+	}
+	free(setting);
+	if (ferror(f))
+		return ENV_UNREAD;
+	return kind == ENV_RANK && other ? ENV_OTHER_JOB : kind;
+}
+
+static int kind_of(int pid)
+{
+	char path[64];
+	int kind;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
 	f = fopen(path, "re");
 	if (!f)
-		return 1;
-	while (!found && getdelim(&setting, &room, 0, f) > 0)
-		found = names_rank(setting);
-	found |= ferror(f) != 0;
-	free(setting);
+		return ENV_UNREAD;
+	kind = env_kind(f);
 	fclose(f);
-	return found;
+	return kind;
 }
 
+/* Keeps of the processes those of this one's job, and returns how many these are. */
+static unsigned int ranks_keep(int *pid, unsigned int n)
+{
+	unsigned int kept = 0, i;
+
+	for (i = 0; i < n; i++)
+		if (kind_of(pid[i]) == ENV_RANK)
+			pid[kept++] = pid[i];
+	return kept;
+}
+
+/* @children: room for so many more. */
 static int launcher_is(int pid, int *children, unsigned int n)
 {
-	return has_children(pid, children, n) && !may_have_rank(pid);
+	unsigned int max = n + STRANGERS_MAX, found = children_find(pid, children, max);
+
+	return found >= n && found <= max && kind_of(pid) == ENV_NO_RANK &&
+	       ranks_keep(children, found) == n;
 }
 
 void siblings_note(void)
@@ -125,7 +161,7 @@ void siblings_note(void)
 
 	if (n < 2 || noted.n)
 		return;
-	children = calloc(n, sizeof(*children));
+	children = calloc(n + STRANGERS_MAX, sizeof(*children));
 	for (i = 0; children && i < ANCESTORS; i++) {
 		pid = parent_of(pid);
 		if (pid <= 1)
