@@ -116,14 +116,15 @@ modules_image() {
 	echo "$img"
 }
 
-# The project as a work tree has it: build/ without objects, tests/, the job.
+# The project as a work tree has it: build/ without objects, tests/, the job.  What debuggers want stays here: each load of a module
+# would read it.
 project_image() {
 	local img=$1 r rel f
 	rel=$(kernel_release "$label")
 	r=$(mktemp -d)
 	mkdir -p "$r/ddio/build" "$r/ddio/tests" "$r/lib/modules/$rel/extra" "$r/job"
 	for f in "$top/build/kmod/$label"/*.ko; do
-		[ -e "$f" ] && cp "$f" "$r/lib/modules/$rel/extra/"
+		[ -e "$f" ] && strip --strip-debug -o "$r/lib/modules/$rel/extra/${f##*/}" "$f"
 	done
 	for f in ddio ddio-lab ddiod ddiofs; do
 		[ -x "$top/build/$f" ] && cp "$top/build/$f" "$r/ddio/build/" && copy_libs "$top/build/$f" "$r"
@@ -137,6 +138,7 @@ project_image() {
 	done
 	[ -d "$top/build/tests/vm" ] && mkdir -p "$r/ddio/build/tests" &&
 		cp -a "$top/build/tests/vm" "$r/ddio/build/tests/"
+	find "$r/ddio/build" -type f -perm -u+x ! -name '*.sh' -exec strip --strip-debug {} +
 	cp -a "$vm_dir" "$r/ddio/tests/vm"
 	[ -d "$top/tests/data" ] && cp -a "$top/tests/data" "$r/ddio/tests/"
 	install -D -m 644 "$top/kmod/dkms/60-ddio.rules" "$r/ddio/udev/60-ddio.rules"

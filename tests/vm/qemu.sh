@@ -31,6 +31,8 @@ probe_kvm() {
 qemu_words() {
 	local port="virtio-serial-pci,max_ports=4" params level=7
 	params="console=ttyS0 panic=-1 oops=panic no_hash_pointers mitigations=off nokaslr"
+	# Its time-stamp counter is this machine's, and no page is filled with zeroes that will be written anyway.
+	params="$params tsc=reliable init_on_alloc=0"
 	params="$params log_buf_len=4M rcupdate.rcu_cpu_stall_timeout=300 random.trust_cpu=on"
 	# A warning that an interrupt handler prints to the console is a fault to lockdep.
 	[ "$label" != debug ] || level=4
@@ -48,7 +50,8 @@ qemu_words() {
 		else
 			words+=(-accel "tcg,thread=multi")
 		fi
-		words+=(-cpu max,la57=off,cx16=off)
+		# "rep movsb" and "rep stosb" are emulated byte by byte; without these features kernel and C library move words.
+		words+=(-cpu max,la57=off,cx16=off,erms=off,fsrm=off)
 		;;
 	esac
 	words+=(-device "$port"
