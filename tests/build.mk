@@ -31,7 +31,8 @@ else
 unit-bins: $(UNIT_BIN)
 endif
 perf-bins: $(PERF_BIN)
-helper-bins: $(HELPER_BIN)
+# Those of the sanitizers that a test runs with it: the POSIX cases look at the mount from outside.
+helper-bins: $(if $(filter tsan,$(D)),$(O)/tests/helpers/crowd,$(if $(filter asan,$(D)),$(filter-out %/posix,$(HELPER_BIN)),$(HELPER_BIN)))
 example-bins: $(EXAMPLE_BIN)
 
 # The harness, and what several programs share: each links what it uses.
