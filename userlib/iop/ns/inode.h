@@ -48,6 +48,8 @@ struct inode {
 #define INODE_DATA 0x1u /* it has, or may have, objects */
 #define INODE_FROZEN \
 	0x2u /* a snapshot: nothing changes it but the loss of its name, or another one */
+#define INODE_GOING \
+	0x4u /* without a name it has been named to somebody who removes its objects: nobody opens it any more */
 
 void inode_free(struct inode *inode);
 void inode_attr(const struct inode *inode, struct ddio_fs_attr *attr);

@@ -283,15 +283,12 @@ static void close_one(struct ns *ns, uint64_t ino, struct ns_left *left)
 static bool close_some(struct ns *ns, struct ns_mount *m, uint64_t *steps)
 {
 	struct mount_open *mine;
-	struct ns_left left;
 
 	for (; *steps && m->opens.n; --*steps) {
 		mine = ddio_hash_entry(ddio_hash_next(&m->opens, &m->walk), struct mount_open,
 				       node);
-		memset(&left, 0, sizeof(left));
-		close_one(ns, mine->ino, &left);
 		/* Clients that list orphans remove its objects. */
-		ddio_file_record_free(&left.rec);
+		close_one(ns, mine->ino, NULL);
 		ddio_hash_del(&m->opens, &mine->node);
 		free(mine);
 	}
@@ -538,6 +535,8 @@ int ns_open_file(struct ns *ns, struct ns_mount *m, uint64_t ino, bool again, st
 		return ret;
 	if (!in->nlink && !again && !mine)
 		return -ENOENT;
+	if (ns_is_going(in))
+		return -ESTALE;
 	if (!S_ISREG(in->mode) || mine)
 		return 0;
 	mine = calloc(1, sizeof(*mine));

@@ -218,6 +218,8 @@ int ns_unlink(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_na
  * there may be more, it goes on behind *@after.
  */
 int ns_orphans(struct ns *ns, uint64_t *after, uint32_t max, struct ddio_msg_ns_listing *out);
+/* Loads an orphan whose objects are about to be removed: nobody opens it any more.  -EBUSY: it has a name, or is open. */
+int ns_remove_begin(struct ns *ns, uint64_t ino, struct inode *inode);
 /* Deletes an orphan whose objects are gone.  -EBUSY: it has a name, or is open. */
 int ns_gone(struct ns *ns, uint64_t ino);
 
@@ -356,8 +358,10 @@ uint64_t ns_began(const struct ns *ns);
 /* Returns how long mounts of before a restart may still take to report, or 0: all have. */
 uint64_t ns_grace(const struct ns *ns);
 uint64_t ns_timeout(const struct ns *ns);
-/* Opens an inode.  @again: it was open before a restart, and may be an orphan.  -ESTALE, or -ENOENT for an
- * orphan. */
+/*
+ * Opens an inode.  @again: it was open before a restart, and may be an orphan.  -ESTALE, also @again of an orphan that somebody
+ * removes, or -ENOENT for an orphan.
+ */
 int ns_open_file(struct ns *ns, struct ns_mount *mount, uint64_t ino, bool again,
 		 struct inode *inode);
 /* Returns how many mounts have the inode open; 0 unless @mount is one of them. */

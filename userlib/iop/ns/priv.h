@@ -183,7 +183,9 @@ void ns_climb_end(struct ns *ns, struct ns_climb *climb);
 int ns_unname(struct ns *ns, struct inode *inode, struct ns_left *left);
 /* Returns what ns_unname() left, when the request is made again. */
 int ns_left_again(struct ns *ns, uint64_t ino, struct ns_left *left);
-/* The inode is no longer open anywhere. */
+/* Has somebody been told to remove the inode's objects? */
+bool ns_is_going(const struct inode *inode);
+/* The inode is no longer open anywhere.  @left NULL: nobody is told to remove its objects. */
 int ns_closed(struct ns *ns, uint64_t ino, struct ns_left *left);
 
 /* xattr_store.c: within a change, except for read and names. */

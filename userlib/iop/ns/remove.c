@@ -11,6 +11,25 @@ static int left_of(const struct inode *in, struct ns_left *left)
 	return inode_record(in, &left->rec);
 }
 
+/*
+ * Somebody is about to be told to remove the inode's objects.  A mount that had it open and has lost that, since nothing was
+ * heard of it, may come back meanwhile: it must not find an inode whose data are going.  That is recorded, since a
+ * restarted name space is asked the same.
+ */
+static int going(struct ns *ns, struct inode *in)
+{
+	if (in->flags & INODE_GOING)
+		return 0;
+	in->flags |= INODE_GOING;
+	ns_begin(ns);
+	return ns_end(ns, ns_store(ns, in));
+}
+
+bool ns_is_going(const struct inode *in)
+{
+	return !in->nlink && in->flags & INODE_GOING;
+}
+
 int ns_unname(struct ns *ns, struct inode *in, struct ns_left *left)
 {
 	uint8_t key[NS_KEY_LEN];
@@ -18,6 +37,8 @@ int ns_unname(struct ns *ns, struct inode *in, struct ns_left *left)
 
 	left->any = false;
 	in->nlink = S_ISDIR(in->mode) ? 0 : in->nlink - !!in->nlink;
+	/* What it was before it got a name again does not count. */
+	in->flags &= ~INODE_GOING;
 	if (in->nlink) {
 		ns_touch(ns, in, false);
 		return ns_store(ns, in);
@@ -27,11 +48,11 @@ int ns_unname(struct ns *ns, struct inode *in, struct ns_left *left)
 	ns_key(key, in->ino);
 	ret = ns_put_key(ns, NS_ORPHANS, key, sizeof(key));
 	ns_touch(ns, in, false);
+	if (!ns_in_use(ns, in->ino))
+		in->flags |= INODE_GOING;
 	if (!ret)
 		ret = ns_store(ns, in);
-	if (ret || ns_in_use(ns, in->ino))
-		return ret;
-	return left_of(in, left);
+	return ret || !ns_is_going(in) ? ret : left_of(in, left);
 }
 
 int ns_left_again(struct ns *ns, uint64_t ino, struct ns_left *left)
@@ -44,8 +65,11 @@ int ns_left_again(struct ns *ns, uint64_t ino, struct ns_left *left)
 	ret = ns_load(ns, ino, &in);
 	if (ret)
 		return ret == -ESTALE ? 0 : ret;
-	if (!in.nlink && S_ISREG(in.mode))
-		ret = left_of(&in, left);
+	if (!in.nlink && S_ISREG(in.mode)) {
+		ret = going(ns, &in);
+		if (!ret)
+			ret = left_of(&in, left);
+	}
 	inode_free(&in);
 	return ret;
 }
@@ -67,8 +91,13 @@ int ns_closed(struct ns *ns, uint64_t ino, struct ns_left *left)
 	ret = ns_load(ns, ino, &in);
 	if (ret)
 		return ret == -ESTALE ? 0 : ret;
-	if (!in.nlink)
-		ret = in.flags & INODE_DATA ? left_of(&in, left) : drop_bare(ns, &in);
+	if (!in.nlink && !(in.flags & INODE_DATA)) {
+		ret = drop_bare(ns, &in);
+	} else if (!in.nlink && left) {
+		ret = going(ns, &in);
+		if (!ret)
+			ret = left_of(&in, left);
+	}
 	inode_free(&in);
 	return ret;
 }
@@ -156,14 +185,14 @@ static int orphan_add(struct ns *ns, uint64_t ino, struct ddio_msg_ns_listing *o
 
 	if (ret)
 		return ret == -ESTALE || ret == -EUCLEAN ? 0 : ret;
-	if (in.nlink)
-		ret = 0;
-	else if (!(in.flags & INODE_DATA))
+	if (!in.nlink && !(in.flags & INODE_DATA)) {
 		ret = drop_bare(ns, &in);
-	else
-		ret = inode_record(&in, &out->recs[out->n]);
-	if (!ret && !in.nlink && in.flags & INODE_DATA)
-		out->n++;
+	} else if (!in.nlink) {
+		ret = going(ns, &in);
+		if (!ret)
+			ret = inode_record(&in, &out->recs[out->n]);
+		out->n += !ret;
+	}
 	inode_free(&in);
 	return ret;
 }
@@ -220,6 +249,17 @@ int ns_orphans(struct ns *ns, uint64_t *after, uint32_t max, struct ddio_msg_ns_
 		ret = orphan_add(ns, o.ids[i], out);
 	if (ret)
 		ddio_ns_listing_free(out);
+	return ret;
+}
+
+int ns_remove_begin(struct ns *ns, uint64_t ino, struct inode *in)
+{
+	int ret = ns_load(ns, ino, in);
+
+	if (!ret && (in->nlink || ns_in_use(ns, ino)))
+		ret = -EBUSY;
+	if (!ret && S_ISREG(in->mode))
+		ret = going(ns, in);
 	return ret;
 }
 

@@ -262,9 +262,7 @@ static int remove_orphan(struct server_request *req, uint64_t id)
 	int err;
 
 	memset(&inode, 0, sizeof(inode));
-	err = user_of(req) ? -EACCES : ns_inode(fs_ns(req), id, &inode);
-	if (!err && (inode.nlink || ns_in_use(fs_ns(req), id)))
-		err = -EBUSY;
+	err = user_of(req) ? -EACCES : ns_remove_begin(fs_ns(req), id, &inode);
 	if (!err)
 		err = regular(&inode);
 	if (!err)

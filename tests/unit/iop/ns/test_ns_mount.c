@@ -152,6 +152,105 @@ static void test_lost(void)
 	nst_end(&t);
 }
 
+/*
+ * Whoever is told to remove an inode's objects has it alone: a mount that had it open, was silent for too long and
+ * comes back finds it gone, also if the name server is restarted in between
+ */
+enum naming { LISTED, UNLINKED, UNLINKED_TWICE, CLOSED, ASKED, NAMINGS };
+
+static void remove_begin(struct nst *t, uint64_t ino)
+{
+	struct inode in;
+
+	CU_ASSERT_EQUAL(ns_remove_begin(t->ns, ino, &in), 0);
+	inode_free(&in);
+}
+
+static void named(struct nst *t, enum naming how, struct ns_mount *b, uint64_t f)
+{
+	const struct ddio_msg_fs_name x = { .parent = NST_ROOT, .name = "f", .seq = { 1, 0 } };
+	struct ns_left left;
+	int i;
+
+	if (how == LISTED)
+		CU_ASSERT_EQUAL(orphans(t), 1);
+	if (how == ASKED)
+		remove_begin(t, f);
+	if (how == CLOSED)
+		CU_ASSERT_EQUAL(release(t, b, f), f);
+	for (i = UNLINKED; i <= (int)how && how <= UNLINKED_TWICE; i++) {
+		CU_ASSERT_EQUAL(ns_unlink(t->ns, b, &x, &left, NULL), 0);
+		CU_ASSERT_EQUAL(left.any, true);
+		ddio_file_record_free(&left.rec);
+	}
+}
+
+static void comes_back(enum naming how, bool restart)
+{
+	struct ns_mount *a, *b;
+	struct nst t;
+	uint64_t f;
+
+	nst_begin(&t);
+	a = attach(&t, 0, NULL);
+	b = attach(&t, 1, NULL);
+	f = nst_file(&t, NST_ROOT, "f");
+	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
+	CU_ASSERT_EQUAL(open_file(&t, a, f, false), 0);
+	if (how == CLOSED)
+		CU_ASSERT_EQUAL(open_file(&t, b, f, false), 0);
+	if (how != UNLINKED && how != UNLINKED_TWICE)
+		CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
+	ns_mount_detach(t.ns, a);
+	ddio_sim_run_for(t.world, NST_TIMEOUT + 1000000000);
+	named(&t, how, b, f);
+	if (restart)
+		CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	a = attach(&t, 0, NULL);
+	CU_ASSERT_EQUAL(open_file(&t, a, f, true), -ESTALE);
+	CU_ASSERT_EQUAL(open_file(&t, a, f, false), -ENOENT);
+	ns_mount_told(t.ns, a);
+	if (restart)
+		ns_mount_told(t.ns, attach(&t, 1, NULL));
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), 0);
+	nst_clean(&t, 0);
+	nst_end(&t);
+}
+
+static void test_comes_back(void)
+{
+	int how;
+
+	for (how = 0; how < NAMINGS; how++) {
+		comes_back(how, false);
+		comes_back(how, true);
+	}
+}
+
+/* As long as nobody was told, a mount that comes back has its file again. */
+static void test_back_in_time(void)
+{
+	struct ns_mount *a;
+	struct nst t;
+	uint64_t f;
+
+	nst_begin(&t);
+	a = attach(&t, 0, NULL);
+	f = nst_file(&t, NST_ROOT, "f");
+	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
+	CU_ASSERT_EQUAL(open_file(&t, a, f, false), 0);
+	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
+	ns_mount_detach(t.ns, a);
+	ddio_sim_run_for(t.world, NST_TIMEOUT + 1000000000);
+	a = attach(&t, 0, NULL);
+	CU_ASSERT_EQUAL(open_file(&t, a, f, true), 0);
+	CU_ASSERT_EQUAL(orphans(&t), 0);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), -EBUSY);
+	CU_ASSERT_EQUAL(release(&t, a, f), f);
+	CU_ASSERT_EQUAL(ns_gone(t.ns, f), 0);
+	nst_end(&t);
+}
+
 static void settled(void *ctx)
 {
 	++*(int *)ctx;
@@ -530,6 +629,8 @@ static const struct ut_case cases[] = {
 	{ "open files", test_open },
 	{ "orphans, in turns", test_orphans_in_turns },
 	{ "a mount is lost", test_lost },
+	{ "a mount comes back to what is being removed", test_comes_back },
+	{ "a mount comes back in time", test_back_in_time },
 	{ "a restart", test_restart },
 	{ "requests made again", test_again },
 	{ "numbers of requests", test_numbers },

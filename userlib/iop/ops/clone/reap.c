@@ -237,16 +237,12 @@ static int file_begin(struct clone_reaper *r)
 {
 	struct ns *ns = r->reactor->iop->ns;
 	struct inode inode;
-	int err = ns_inode(ns, r->queue[0].ino, &inode);
+	int err = ns_remove_begin(ns, r->queue[0].ino, &inode);
 
-	if (err)
-		err = 1;
-	else if (inode.nlink)
-		err = 1;
-	else if (ns_in_use(ns, inode.ino))
-		err = -EBUSY;
-	else
+	if (!err)
 		err = inode_record(&inode, &r->rec);
+	if (err == -ESTALE || err == -EUCLEAN || inode.nlink)
+		err = 1;
 	inode_free(&inode);
 	return err;
 }
