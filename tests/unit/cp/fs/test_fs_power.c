@@ -256,6 +256,92 @@ static void unlink_of_the_last_link(void)
 	power_end(&p);
 }
 
+/*
+ * A start lists files without a name, and removes their data.  One whose name was taken away a moment ago, and that is not durable
+ * yet when power is lost, is there again as a whole.
+ */
+static void restart_and_unlink(struct power *p, struct fs_mount *m)
+{
+	struct fs_world *w = &p->w;
+	uint32_t k;
+
+	p->dead[p->ndead++] = w->names_node;
+	for (k = 0; k < FS_NODE_REACTORS; k++)
+		ddio_sim_orphan(p->dead[0].env[k]);
+	fs_node_stop(&p->dead[0]);
+	ddio_sim_run_for(w->dw, FS_SEC);
+	fs_node_begin(w, &w->names_node);
+	ddio_sim_run_for(w->dw, 2 * 3 * FS_SEC - FS_MS);
+	ddio_sim_set_offload(w->names_node.env[0], 300 * FS_MS);
+	FS_OK(m, ddio_fs_unlink, m->fs, p->d[0], "b");
+}
+
+static void power_lost(struct power *p)
+{
+	struct fs_world *w = &p->w;
+	char live[300], gone[300], from[320], to[320];
+	struct fs_node *dead = &p->dead[p->ndead++];
+	uint32_t k;
+
+	snprintf(live, sizeof(live), "%s/names", w->top);
+	snprintf(gone, sizeof(gone), "%s/dead", w->top);
+	CU_ASSERT_EQUAL_FATAL(rename(live, gone), 0);
+	make_dirs(w, "names");
+	copy_names(w, "dead", "names");
+	for (k = 0; k < 2; k++) {
+		snprintf(from, sizeof(from), "%s/ns/journal.%u", gone, k);
+		snprintf(to, sizeof(to), "%s/ns/journal.%u", live, k);
+		CU_ASSERT(ddio_sim_file_crash(w->dw, from, to, 1000) >= 0);
+	}
+	*dead = w->names_node;
+	for (k = 0; k < FS_NODE_REACTORS; k++)
+		ddio_sim_orphan(dead->env[k]);
+	fs_node_stop(dead);
+	w->names_node.machine = "second";
+	fs_node_begin(w, &w->names_node);
+	ddio_sim_run_for(w->dw, FS_SEC);
+}
+
+/* Returns true if the name is there again. */
+static bool removed_by_a_start_at(uint64_t ms)
+{
+	struct ddio_fs_new make = { .mode = S_IFREG | 0644 };
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 14 + ms);
+	struct ddio_fs_file *b;
+	uint8_t buf[LEN] = { 1 };
+	bool back;
+
+	FS_OK(m, ddio_fs_file_create, m->fs, p.d[0], "b", O_RDWR, &make, &b);
+	FS_OK(m, ddio_fs_write, b, buf, LEN, 0);
+	FS_OK(m, ddio_fs_sync, b);
+	FS_OK(m, ddio_fs_file_close, b);
+	FS_OK(m, ddio_fs_sync_names, m->fs);
+	restart_and_unlink(&p, m);
+	CU_ASSERT_EQUAL(fs_objects(&p.w), 2);
+	ddio_sim_run_for(p.w.dw, ms * FS_MS);
+	power_lost(&p);
+	back = !FSC_WAIT(&m->r, ddio_fs_lookup, m->fs, p.d[0], "b");
+	if (back) {
+		CU_ASSERT_EQUAL(fs_objects(&p.w), 2);
+		FS_OK(m, ddio_fs_unlink, m->fs, p.d[0], "b");
+	}
+	ddio_sim_run_for(p.w.dw, 10 * FS_SEC);
+	CU_ASSERT_EQUAL(fs_objects(&p.w), 1);
+	power_end(&p);
+	return back;
+}
+
+static void removed_by_a_start(void)
+{
+	uint64_t ms;
+	uint32_t n = 0, back = 0;
+
+	for (ms = 2; ms < 1200; ms = ms * 3 / 2, n++)
+		back += removed_by_a_start_at(ms);
+	CU_ASSERT(back > 2 && back < n);
+}
+
 /* A directory is open several times: each older opening hears of the loss, and the first that is made afterwards. */
 static void openings_of_a_directory(void)
 {
@@ -325,6 +411,7 @@ static const struct ut_case cases[] = {
 	{ "unlink of one link", unlink_of_one_link },
 	{ "unlink of the last link", unlink_of_the_last_link },
 	{ "openings of a directory", openings_of_a_directory },
+	{ "removed by a start", removed_by_a_start },
 	{ "another life of that number", another_life_of_that_number },
 	{ 0 },
 };

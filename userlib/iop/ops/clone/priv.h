@@ -34,6 +34,7 @@ void clone_reaper_init(struct reactor *reactor);
 /* The node has started: what an earlier run of it may have left is removed, two timeouts later. */
 void clone_reaper_start(struct ddio_iop *iop);
 void clone_reaper_stop(struct reactor *reactor);
+bool clone_reaper_idle(const struct reactor *reactor);
 void clone_reaper_exit(struct reactor *reactor);
 
 #endif /* DDIO_CLONE_PRIV_H */

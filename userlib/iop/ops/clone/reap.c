@@ -6,7 +6,8 @@
  * has removed it itself.  What a node does not answer is tried again, after another timeout.
  *
  * A name server that starts does not know which clones were being made: it removes all files that have no name and no user, when those
- * who had files open have had their time to say so, and one timeout more.
+ * who had files open have had their time to say so, and one timeout more.  A name must not come back after a loss of power without
+ * its data, so that they have none is made durable first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
  * @queue: @n files, by when they are @due
  * @rec: of the first of them, while @busy; @at: the disk of it that is being asked
  * @list_at: when files without a name are to be listed, from @after on; 0: they have been
+ * @durable: that those that were listed have no name is being made so, while @flushing: none is begun
  * @conn, @tls: to the reactor @wanted of that disk's node
  * @stopping: nothing is begun any more
  */
@@ -35,7 +37,8 @@ struct clone_reaper {
 	} queue[REAP_MOST];
 	uint32_t n, at, wanted;
 	uint64_t list_at, after;
-	bool busy, stopping;
+	struct commit durable;
+	bool busy, flushing, stopping;
 	struct ddio_file_record rec;
 	struct ddio_conn *conn;
 	struct ddio_tls *tls;
@@ -64,7 +67,7 @@ static void file_over(struct clone_reaper *r)
 
 static void turn_at(struct clone_reaper *r, uint64_t at)
 {
-	if (r->stopping || r->busy || ddio_timer_armed(&r->timer))
+	if (r->stopping || r->busy || r->flushing || ddio_timer_armed(&r->timer))
 		return;
 	r->timer.fn = reap_turn;
 	r->timer.arg = r;
@@ -90,6 +93,12 @@ static void queue_add(struct clone_reaper *r, uint64_t ino, uint64_t due)
 	r->queue[r->n++].due = due;
 }
 
+static void queue_turn(struct clone_reaper *r)
+{
+	if (r->n || r->list_at)
+		turn_at(r, r->n ? r->queue[0].due : r->list_at);
+}
+
 /* Takes the first out; @again: it is tried once more, later. */
 static void queue_next(struct clone_reaper *r, bool again)
 {
@@ -99,8 +108,7 @@ static void queue_next(struct clone_reaper *r, bool again)
 	memmove(r->queue, r->queue + 1, --r->n * sizeof(r->queue[0]));
 	if (again)
 		queue_add(r, ino, a_timeout_later(r));
-	if (r->n || r->list_at)
-		turn_at(r, r->n ? r->queue[0].due : r->list_at);
+	queue_turn(r);
 }
 
 void clone_reap(struct reactor *reactor, uint64_t ino)
@@ -247,6 +255,20 @@ static int file_begin(struct clone_reaper *r)
 	return err;
 }
 
+/* Those that may get their names back are listed again, and with them whatever was queued meanwhile. */
+static void listed_durable(struct commit *commit, int err)
+{
+	struct clone_reaper *r = commit->arg;
+
+	r->flushing = false;
+	if (err) {
+		r->n = 0;
+		r->after = 0;
+		r->list_at = a_timeout_later(r);
+	}
+	queue_turn(r);
+}
+
 /* Puts the next files without a name into the queue, which is empty. */
 static void list(struct clone_reaper *r)
 {
@@ -260,6 +282,11 @@ static void list(struct clone_reaper *r)
 	for (i = 0; i < out.n; i++)
 		queue_add(r, out.recs[i].ref.id, now(r));
 	ddio_ns_listing_free(&out);
+	if (!r->n)
+		return;
+	r->flushing = true;
+	r->durable = (struct commit){ .done = listed_durable, .arg = r };
+	ns_flush(r->reactor->iop->ns, &r->durable);
 }
 
 static void reap_turn(void *arg)
@@ -267,17 +294,12 @@ static void reap_turn(void *arg)
 	struct clone_reaper *r = arg;
 	int err;
 
-	if (r->stopping || r->busy)
+	if (r->stopping || r->busy || r->flushing)
 		return;
 	if (!r->n && r->list_at && r->list_at <= now(r))
 		list(r);
-	if (!r->n) {
-		if (r->list_at)
-			turn_at(r, r->list_at);
-		return;
-	}
-	if (r->queue[0].due > now(r)) {
-		turn_at(r, r->queue[0].due);
+	if (!r->n || r->flushing || r->queue[0].due > now(r)) {
+		queue_turn(r);
 		return;
 	}
 	err = file_begin(r);
@@ -317,6 +339,11 @@ void clone_reaper_stop(struct reactor *reactor)
 	r->stopping = true;
 	ddio_timer_cancel(reactor->env, &r->timer);
 	file_over(r);
+}
+
+bool clone_reaper_idle(const struct reactor *reactor)
+{
+	return !reactor->reaper || !reactor->reaper->flushing;
 }
 
 void clone_reaper_exit(struct reactor *reactor)

@@ -43,6 +43,7 @@ const struct server_service clone_service = {
 	.node_start = clone_reaper_start,
 	.reactor_init = clone_reaper_init,
 	.reactor_stop = clone_reactor_stop,
+	.reactor_idle = clone_reaper_idle,
 	.reactor_exit = clone_reaper_exit,
 	.client_gone = clone_names_gone,
 };
