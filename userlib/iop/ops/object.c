@@ -82,9 +82,11 @@ static int obj_got(struct server_request *req, int err)
 	else if (err == -EREMOTEIO)
 		obj_fail_lost(req);
 	else if (err == -ESTALE)
-		server_fail(req, DDIO_ST_STALE,
-			    "disk %s: file %llu has another block size, layout or seed",
-			    req->disk->name, (unsigned long long)req->obj.file.id);
+		server_fail(req, DDIO_ST_STALE, "disk %s: file %llu %s", req->disk->name,
+			    (unsigned long long)req->obj.file.id,
+			    store_is_gone(req->disk->store, req->obj.file.id)
+				    ? "was removed"
+				    : "has another block size, layout or seed");
 	else
 		obj_fail(req, err, "finding the object");
 	return err;

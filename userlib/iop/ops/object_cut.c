@@ -4,6 +4,13 @@
 #include "iop/ops/handlers.h"
 #include "iop/ops/object.h"
 
+/* From now on nothing makes an object of a file that is removed, whoever wanted to write to it. */
+static void removed(const struct server_request *req)
+{
+	if (req->msg.opcode == DDIO_OP_OBJ_REMOVE && !(req->obj.flags & DDIO_OBJ_REPAIR))
+		store_gone(req->disk->store, req->obj.file.id);
+}
+
 static void cut_now(struct server_request *req)
 {
 	int err;
@@ -12,10 +19,12 @@ static void cut_now(struct server_request *req)
 		err = object_remove(req->object);
 	else
 		err = object_punch(req->object, req->first, req->count);
-	if (err)
+	if (err) {
 		obj_fail(req, err, "freeing its blocks");
-	else
-		obj_commit(req);
+		return;
+	}
+	removed(req);
+	obj_commit(req);
 }
 
 /* On a disk that has stopped, an object that is missing may only be one whose removal failed. */
@@ -23,10 +32,12 @@ static void nothing_to_cut(struct server_request *req)
 {
 	int err = store_stopped(req->disk->store);
 
-	if (err)
+	if (err) {
 		obj_fail(req, err, "freeing its blocks");
-	else
-		server_reply(req, NULL, 0);
+		return;
+	}
+	removed(req);
+	server_reply(req, NULL, 0);
 }
 
 /* Returns true if there is something to cut; otherwise the request is over, and its handler returns *@ret. */

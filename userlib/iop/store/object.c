@@ -196,6 +196,8 @@ static int get(struct store *store, const struct ddio_file_ref *ref, bool create
 		ret = gone && gone->seq > store->done_seq ? -ENOENT
 							  : object_load(store, ref, remains, &obj);
 	}
+	if (ret == -ENOENT && create && store_is_gone(store, ref->id))
+		ret = -ESTALE;
 	if (ret == -ENOENT && create)
 		ret = store_lost(store, ref->id) ? -EREMOTEIO : object_create(store, ref, &obj);
 	if (ret)
@@ -204,6 +206,16 @@ static int get(struct store *store, const struct ddio_file_ref *ref, bool create
 	obj->refs++;
 	*result = obj;
 	return 0;
+}
+
+void store_gone(struct store *store, uint64_t id)
+{
+	gones_add(&store->gones, id, ddio_env_now(store->env));
+}
+
+bool store_is_gone(const struct store *store, uint64_t id)
+{
+	return gones_has(store->gones, id, ddio_env_now(store->env));
 }
 
 int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,

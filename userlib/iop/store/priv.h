@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "iop/bound/bound.h"
+#include "iop/store/gone/gone.h"
 #include "iop/store/ranges/extent.h"
 #include "iop/store/ranges/freespace.h"
 #include "iop/store/ranges/shares.h"
@@ -129,6 +130,7 @@ struct object {
  * @sums: checksums of the blocks
  * @scrub: how far the disk has been looked through; @scrub_sealed: as it is being recorded
  * @ends: see store_ends()
+ * @gones: files that were removed lately, or NULL
  * @lost: why a change could not be noted; the next commit fails with it
  */
 struct store {
@@ -157,6 +159,7 @@ struct store {
 	struct sums sums;
 	struct rec_scrub scrub, scrub_sealed;
 	struct ddio_ends ends;
+	struct gones *gones;
 	uint64_t seq, sealed_seq, done_seq;
 	int lost, sealed_lost;
 	struct committer committer;

@@ -129,6 +129,7 @@ void store_close(struct store *store)
 	store_give_none(store);
 	store_epochs_fini(store);
 	store_objects_fini(store);
+	gones_free(store->gones);
 	batch_fini(&store->open);
 	batch_fini(&store->sealed);
 	sums_fini(&store->sums);

@@ -82,11 +82,15 @@ int store_end_note(struct store *store, uint64_t boot);
 	"it from a backup"
 /* Returns true if a file of this number that has no object may have lost it. */
 bool store_lost(const struct store *store, uint64_t id);
+/* Notes that a file is removed: for a while store_get() makes no object of it. */
+void store_gone(struct store *store, uint64_t id);
+/* Returns true if that was noted lately. */
+bool store_is_gone(const struct store *store, uint64_t id);
 
 /**
  * store_get - take a reference to an object
  * @create: create it if missing (in memory until something is committed)
- * Return: 0, -ENOENT, -ESTALE (it exists with another block size, layout or seed), -EINVAL (the
+ * Return: 0, -ENOENT, -ESTALE (it exists with another block size, layout or seed, or @create: its file was removed), -EINVAL (the
  * block is smaller than the disk's sector), -EUCLEAN (its records are damaged), -EREMOTEIO (@create: it is missing,
  * and may have been lost) or -ENOMEM.
  */

@@ -234,6 +234,44 @@ static void left_behind(void)
 	fs_world_end(&w);
 }
 
+/*
+ * A mount is cut off for so long that its open files are lost, and what it had open is removed.  What it writes when it is back
+ * must not leave an object of a file that is gone.
+ */
+static void back_too_late(void)
+{
+	struct fs_world w;
+	struct fs_mount *m, *n;
+	struct ddio_fs_file *a;
+	struct fsc_result late;
+	uint8_t buf[LEN];
+	uint32_t i;
+
+	fs_world_make(&w, true, 5, BLOCK, 3000);
+	m = fs_mount(&w, 0, DDIO_FS_HARD);
+	a = fs_create(m, "a", O_RDWR);
+	fs_fill(buf, LEN, 1, 0);
+	FS_OK(m, ddio_fs_write, a, buf, LEN, 0);
+	FS_OK(m, ddio_fs_flush, a);
+	FS_OK(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "a");
+	for (i = 0; i < FS_REACTORS; i++)
+		ddio_sim_cut(m->env[i]);
+	fsc_wait_init(&late, m->fs);
+	fsc_wait_begin(&late);
+	ddio_fs_write(a, buf, LEN, 0, fsc_wait_done, &late);
+	n = fs_mount(&w, 1, 0);
+	ddio_sim_run_for(w.dw, 200 * FS_SEC);
+	CU_ASSERT_EQUAL(fs_objects(&w), 0);
+	for (i = 0; i < FS_REACTORS; i++)
+		ddio_sim_rejoin(m->env[i]);
+	ddio_sim_run_for(w.dw, 200 * FS_SEC);
+	CU_ASSERT_EQUAL(late.calls, 1);
+	CU_ASSERT_EQUAL(late.err, -ESTALE);
+	CU_ASSERT_EQUAL(fs_objects(&w), 0);
+	FS_ERR(n, -ENOENT, ddio_fs_lookup, n->fs, DDIO_FS_ROOT, "a");
+	fs_world_end(&w);
+}
+
 /* All kinds of requests, one after another. */
 static void a_day(struct fs_world *w, struct fs_mount *m)
 {
@@ -339,6 +377,7 @@ static const struct ut_case cases[] = {
 	{ "an earlier name server", earlier_name_server },
 	{ "two mounts", two_mounts },
 	{ "left behind", left_behind },
+	{ "back too late", back_too_late },
 	{ "lost at any byte", lost_at_any_byte },
 	{ "bad network", bad_network },
 	{ 0 },

@@ -391,6 +391,45 @@ static void cut_off_bytes_do_not_come_back(void)
 	sw_free(sw);
 }
 
+/* What was sent before a file was removed may come afterwards, whether or not it had anything here: it makes nothing of it. */
+static void what_comes_late_makes_no_object(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *c = sc_new(sw, sw_reactor(sw, 0)), *late = sc_new(sw, sw_reactor(sw, 0));
+	struct ddio_msg_obj obj = sc_obj(1, 0, 0, 4096), hold = sc_obj(1, 0, 77, 1000);
+	struct ddio_msg_obj_copy copy = { .len = 4096 };
+	struct ddio_msg_status st;
+	uint8_t buf[200];
+
+	CU_ASSERT_EQUAL(sc_write(c, 1, 0, 0, pattern, 4096), DDIO_ST_OK);
+	for (; obj.file.id <= 2; obj.file.id++) {
+		obj.len = 0;
+		CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_REMOVE, &obj), DDIO_ST_OK);
+		CU_ASSERT_EQUAL(sc_write(late, obj.file.id, 0, 0, pattern, 4096), DDIO_ST_STALE);
+		CU_ASSERT_PTR_NOT_NULL(strstr(late->text, "was removed"));
+		obj.len = 4096;
+		CU_ASSERT_EQUAL(sc_object(late, DDIO_OP_OBJ_ALLOCATE, &obj), DDIO_ST_STALE);
+		obj.len = 1;
+		CU_ASSERT_EQUAL(sc_object(late, DDIO_OP_OBJ_RESERVE, &obj), DDIO_ST_STALE);
+		hold.file = obj.file;
+		CU_ASSERT_EQUAL(sc_object(late, DDIO_OP_OBJ_HOLD, &hold), DDIO_ST_STALE);
+		copy.from = sc_obj(3, 0, 0, 0).file;
+		copy.to = obj.file;
+		CU_ASSERT_EQUAL(sc_call(late, DDIO_OP_OBJ_COPY, buf,
+					ddio_put_obj_copy(buf, sizeof(buf), &copy), NULL, 0),
+				DDIO_ST_STALE);
+		CU_ASSERT_EQUAL(sc_read(late, obj.file.id, 0, 0, 4096), DDIO_ST_OK);
+		CU_ASSERT_EQUAL(sc_object(late, DDIO_OP_OBJ_TRUNCATE, &obj), DDIO_ST_OK);
+	}
+	CU_ASSERT_EQUAL(sc_status(c, &st), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(st.disks[0].objects, 0);
+	ddio_status_free(&st);
+	CU_ASSERT_EQUAL(sc_write(late, 3, 0, 0, pattern, 4096), DDIO_ST_OK);
+	sc_free(late);
+	sc_free(c);
+	sw_free(sw);
+}
+
 static void space_is_reserved_listed_and_runs_out(void)
 {
 	struct sw *sw = sw_new(NULL);
@@ -717,6 +756,7 @@ static const struct ut_case objects[] = {
 	{ "malformed requests", object_requests_that_make_no_sense },
 	{ "sync", a_sync_survives_a_restart_and_an_orderly_stop_loses_nothing },
 	{ "truncate and remove", cut_off_bytes_do_not_come_back },
+	{ "what comes late", what_comes_late_makes_no_object },
 	{ "space", space_is_reserved_listed_and_runs_out },
 	{ "listing takes turns", listing_takes_turns },
 	{ "checks take turns", checks_take_turns },

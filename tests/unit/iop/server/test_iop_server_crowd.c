@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A crowd at one node, at random: each client has a file of its own, writes,
- * reads, cuts, removes and syncs it, makes holes, allocates, copies parts of it, and vanishes in the middle
+ * reads, cuts and syncs it, removes it and takes another, makes holes, allocates, copies parts of it, and vanishes in the middle
  * now and then; disks fail, and stop when a flush fails; the node is stopped and started.  Every read must return
  * what was written, after a failed flush and a restart what was synced; every request has one reply, and in the end
  * the records are consistent.
@@ -19,7 +19,7 @@
  * @bytes: what the file holds; @unknown: where that is not known; @unsynced: where a restart may lose it
  * @offset, @len: of the request under way; @opcode 0: none
  * @from: of a copy; @zero: an allocation is to clear
- * @written: since the file was removed or the node started: so a sync has something to do
+ * @written: since the file was made or the node started: so a sync has something to do
  * @refused: a disk that has stopped must refuse it
  */
 struct person {
@@ -89,8 +89,18 @@ static void touched(const struct person *p, uint64_t *from, uint64_t *len)
 	if (p->opcode == DDIO_OP_OBJ_WRITE || p->opcode == DDIO_OP_OBJ_PUNCH ||
 	    p->opcode == DDIO_OP_OBJ_COPY || (p->opcode == DDIO_OP_OBJ_ALLOCATE && p->zero))
 		*len = p->len;
-	if (p->opcode == DDIO_OP_OBJ_TRUNCATE || p->opcode == DDIO_OP_OBJ_REMOVE)
+	if (p->opcode == DDIO_OP_OBJ_TRUNCATE)
 		*len = FILE_MAX - p->offset;
+}
+
+/* A file that was removed, or may have been, is not written any more. */
+static void person_file(struct person *p)
+{
+	p->id += CROWD;
+	memset(p->bytes, 0, FILE_MAX);
+	memset(p->unknown, false, FILE_MAX);
+	memset(p->unsynced, false, FILE_MAX);
+	p->written = false;
 }
 
 static void person_vanish(struct server_crowd *cr, struct person *p)
@@ -99,6 +109,8 @@ static void person_vanish(struct server_crowd *cr, struct person *p)
 
 	touched(p, &from, &len);
 	mark(p, from, len, true);
+	if (p->opcode == DDIO_OP_OBJ_REMOVE)
+		person_file(p);
 	sc_free(p->c);
 	cr->vanished++;
 	/* What it left behind comes to an end before it is back, or its file had two writers. */
@@ -212,7 +224,8 @@ static void person_hear(struct server_crowd *cr, struct person *p)
 	if (p->opcode == DDIO_OP_OBJ_SYNC && ok)
 		memset(p->unsynced, false, FILE_MAX);
 	p->written |= p->opcode == DDIO_OP_OBJ_WRITE && ok;
-	p->written &= p->opcode != DDIO_OP_OBJ_REMOVE;
+	if (p->opcode == DDIO_OP_OBJ_REMOVE)
+		person_file(p);
 	p->opcode = 0;
 }
 
@@ -251,6 +264,8 @@ static void crowd_restart(struct server_crowd *cr)
 
 		touched(&cr->p[i], &from, &len);
 		mark(&cr->p[i], from, len, true);
+		if (cr->p[i].opcode == DDIO_OP_OBJ_REMOVE)
+			person_file(&cr->p[i]);
 		if (!rnd(2)) {
 			sc_free(cr->p[i].c);
 			cr->p[i].c = NULL;

@@ -267,9 +267,11 @@ static void objects(void)
 	while (sw_reactor(h->sw, disk))
 		disk++;
 	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-		struct ddio_msg_obj obj = sc_obj(h->file, disk, 0, 4096);
+		/* One that was removed is not written again. */
+		const uint64_t file = h->file + i;
+		struct ddio_msg_obj obj = sc_obj(file, disk, 0, 4096);
 
-		CU_ASSERT_EQUAL(sc_write(h->good, h->file, disk, 0, data, sizeof(data)), 0);
+		CU_ASSERT_EQUAL(sc_write(h->good, file, disk, 0, data, sizeof(data)), 0);
 		attack(h, ops[i], buf, (size_t)ddio_put_obj(buf, sizeof(buf), &obj));
 	}
 	copy.disk = disk;

@@ -223,6 +223,49 @@ static void test_remove_while_used(void)
 	ut_store_end(&t);
 }
 
+static int made(struct ut_store *t, uint64_t id)
+{
+	const struct ddio_file_ref ref = { .id = id, .block = BS };
+	struct object *obj;
+	int ret = store_get(t->store, &ref, true, &obj);
+
+	object_put(obj);
+	return ret;
+}
+
+/* No object is made of a file that was removed lately: for an hour, and of as many as fit. */
+static void test_gone(void)
+{
+	enum { MOST = 8192, FIRST = 100 };
+	const struct ddio_file_ref ref = { .id = FIRST, .block = BS };
+	struct object *obj;
+	struct ut_store t;
+	uint64_t id;
+
+	ut_store_begin(&t, 16 * MIB);
+	CU_ASSERT_EQUAL(made(&t, FIRST), 0);
+	for (id = FIRST; id < FIRST + MOST; id++)
+		store_gone(t.store, id);
+	CU_ASSERT_EQUAL(made(&t, FIRST), -ESTALE);
+	CU_ASSERT_EQUAL(made(&t, FIRST + MOST - 1), -ESTALE);
+	CU_ASSERT_EQUAL(made(&t, FIRST + MOST), 0);
+	CU_ASSERT_EQUAL(store_get(t.store, &ref, false, &obj), -ENOENT);
+	/* Twice is once. */
+	store_gone(t.store, FIRST + 1);
+	CU_ASSERT_EQUAL(made(&t, FIRST), -ESTALE);
+	store_gone(t.store, FIRST + MOST);
+	CU_ASSERT_EQUAL(made(&t, FIRST), 0);
+	CU_ASSERT_EQUAL(made(&t, FIRST + 1), -ESTALE);
+	CU_ASSERT_EQUAL(made(&t, FIRST + MOST), -ESTALE);
+	ddio_sim_run_for(t.world, 3599 * 1000000000ull);
+	CU_ASSERT_EQUAL(made(&t, FIRST + 1), -ESTALE);
+	ddio_sim_run_for(t.world, 2 * 1000000000ull);
+	CU_ASSERT_EQUAL(made(&t, FIRST + 1), 0);
+	store_gone(t.store, FIRST + 1);
+	CU_ASSERT_EQUAL(made(&t, FIRST + 1), -ESTALE);
+	ut_store_end(&t);
+}
+
 static void test_remove_before_commit(void)
 {
 	uint64_t full = 16 * MIB - 4096;
@@ -757,6 +800,7 @@ static const struct ut_case objects[] = {
 	{ "truncate", test_truncate },
 	{ "remove while used", test_remove_while_used },
 	{ "remove before any commit", test_remove_before_commit },
+	{ "a file that is gone", test_gone },
 	{ "list", test_list },
 	{ .name = NULL },
 };
