@@ -816,6 +816,43 @@ static void test_node_down(void)
 		death_and_node(at[i]);
 }
 
+/*
+ * From some byte on nothing arrives that a node says, for a while, but its connections stay, as when a network or a machine fails without a
+ * word: whoever waits for its answer asks again.
+ */
+static void death_and_silence(uint64_t at, uint64_t byte)
+{
+	struct ddio_sim_link link;
+	struct cp_world w;
+	uint32_t k;
+
+	cp_leaks_allowed(true);
+	begin(&w);
+	ddio_sim_run_for(w.dw, at);
+	die(&w, 0);
+	ddio_sim_link_default(&link);
+	link.stall_after = byte;
+	for (k = 0; k < w.p.reactors; k++)
+		ddio_sim_set_link(w.node[1].env[k], &link);
+	ddio_sim_run_for(w.dw, 10 * CP_SEC);
+	ddio_sim_link_default(&link);
+	for (k = 0; k < w.p.reactors; k++)
+		ddio_sim_set_link(w.node[1].env[k], &link);
+	ddio_sim_run_for(w.dw, 10 * CP_SEC);
+	CU_ASSERT_EQUAL(cp_run(&w, look, NULL), 0);
+	cp_world_end(&w);
+	cp_leaks_allowed(false);
+}
+
+static void test_node_silent(void)
+{
+	static uint64_t at[2048];
+	uint32_t n = moments(at, 2048), byte;
+
+	for (byte = 1; byte < 600; byte += 7)
+		death_and_silence(at[n * 3 / 4], byte);
+}
+
 /* The name server dies with the cloner: it does not know, when it is back, that a clone was being made. */
 static bool death_and_names(uint64_t at)
 {
@@ -860,6 +897,7 @@ static const struct ut_case cases[] = {
 	{ "a file that is described as it is not", test_misdescribed },
 	{ "somebody dies after any event of it", test_deaths },
 	{ "its maker dies, and a node is down meanwhile", test_node_down },
+	{ "its maker dies, and a node falls silent", test_node_silent },
 	{ "its maker dies, and the name server starts again", test_names_down },
 	{ .name = NULL },
 };

@@ -27,7 +27,7 @@
  * @rec: of the first of them, while @busy; @at: the disk of it that is being asked
  * @list_at: when files without a name are to be listed, from @after on; 0: they have been
  * @durable: that those that were listed have no name is being made so, while @flushing: none is begun
- * @conn, @tls: to the reactor @wanted of that disk's node
+ * @conn, @tls: to the reactor @wanted of that disk's node; @patience: how long its answer is waited for
  * @stopping: nothing is begun any more
  */
 struct clone_reaper {
@@ -42,7 +42,7 @@ struct clone_reaper {
 	struct ddio_file_record rec;
 	struct ddio_conn *conn;
 	struct ddio_tls *tls;
-	struct ddio_timer timer;
+	struct ddio_timer timer, patience;
 };
 
 static void reap_turn(void *arg);
@@ -50,6 +50,7 @@ static void disk_ask(struct clone_reaper *r);
 
 static void hang_up(struct clone_reaper *r)
 {
+	ddio_timer_cancel(r->reactor->env, &r->patience);
 	if (r->conn)
 		ddio_conn_close(r->conn, false);
 	r->conn = NULL;
@@ -134,13 +135,24 @@ static void disk_failed(struct clone_reaper *r)
 	queue_next(r, true);
 }
 
+/* Is there nothing left to be done, whatever else is wrong? */
+static bool is_over(int err)
+{
+	return !err || err == -ESTALE || err == -EUCLEAN;
+}
+
 static void disk_done(struct clone_reaper *r)
 {
 	hang_up(r);
 	if (++r->at < r->rec.ndisks)
 		disk_ask(r);
 	else
-		queue_next(r, ns_gone(r->reactor->iop->ns, r->queue[0].ino) == -EBUSY);
+		queue_next(r, !is_over(ns_gone(r->reactor->iop->ns, r->queue[0].ino)));
+}
+
+static void answer_late(void *arg)
+{
+	disk_failed(arg);
 }
 
 static int link_message(void *ctx, const struct ddio_msg *msg, const void *payload)
@@ -161,6 +173,15 @@ static int link_message(void *ctx, const struct ddio_msg *msg, const void *paylo
 
 static void link_connect(struct clone_reaper *r);
 
+/* The node may be gone without a word, and others wait behind this file.  What it does in twice a timeout it also says. */
+static int answer_wait(struct clone_reaper *r)
+{
+	r->patience.fn = answer_late;
+	r->patience.arg = r;
+	return ddio_timer_arm(r->reactor->env, &r->patience,
+			      a_timeout_later(r) + r->reactor->iop->conf->timeout_ns);
+}
+
 static void object_remove_send(struct clone_reaper *r)
 {
 	const struct ddio_msg msg = { .opcode = DDIO_OP_OBJ_REMOVE, .tag = 1 };
@@ -169,7 +190,8 @@ static void object_remove_send(struct clone_reaper *r)
 	ssize_t len = ddio_put_obj(buf, sizeof(buf), &x);
 
 	server_show(&r->reactor->iop->servers_key, r->conn);
-	if (len < 0 || ddio_conn_send(r->conn, &msg, buf, (size_t)len, NULL, 0, NULL))
+	if (len < 0 || ddio_conn_send(r->conn, &msg, buf, (size_t)len, NULL, 0, NULL) ||
+	    answer_wait(r))
 		disk_failed(r);
 }
 
@@ -249,7 +271,7 @@ static int file_begin(struct clone_reaper *r)
 
 	if (!err)
 		err = inode_record(&inode, &r->rec);
-	if (err == -ESTALE || err == -EUCLEAN || inode.nlink)
+	if ((err && is_over(err)) || inode.nlink)
 		err = 1;
 	inode_free(&inode);
 	return err;
