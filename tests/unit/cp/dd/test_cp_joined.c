@@ -114,8 +114,8 @@ static void shuffle(uint64_t *r, uint32_t *which)
 }
 
 /* Begins one of each file, in any order and with pauses, and ends them. */
-static void each_once(struct cp_proc *p, struct ddio_group *g, struct ddio_file **f,
-		      uint64_t *r, bool write, uint32_t n)
+static void each_once(struct cp_proc *p, struct ddio_group *g, struct ddio_file **f, uint64_t *r,
+		      bool write, uint32_t n)
 {
 	struct joined_job j[FILES];
 	uint32_t which[FILES], k;
@@ -131,7 +131,7 @@ static void each_once(struct cp_proc *p, struct ddio_group *g, struct ddio_file 
 			memset(j[i].buf, 0, SHARE);
 		ddio_sim_sleep(p->env, ddio_rand_below(r, 2 * CP_MS));
 		CP_OK(p, (write ? ddio_start_write_all : ddio_start_read_all)(f[i], g, &j[i].t,
-									     &j[i].op));
+									      &j[i].op));
 	}
 	for (k = 0; k < FILES; k++) {
 		CP_OK(p, ddio_wait(j[k].op));
