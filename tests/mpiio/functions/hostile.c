@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What programs should not do, or hardly do: it ends, with an error where one is due, and all can go on. */
 #include "tests/mpiio/functions/functions.h"
+#include <dirent.h>
 #include <limits.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -363,6 +365,143 @@ static void handler_closes_later(void)
 	MPI_Errhandler_free(&handler);
 }
 
+/* A file that is closed is none any more, and the next one is not harmed by what is done to it. */
+static void closed_twice(void)
+{
+	MPI_File fh, gone, next;
+	int v = tst.rank, back = -1;
+
+	if (!tst.strict)
+		return tst_skip("only with --ddio");
+	fh = gone = tst_create(".gone");
+	if (fh == MPI_FILE_NULL)
+		return;
+	tst_close(&fh);
+	FAILS(MPI_File_read_at(gone, 0, &back, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_FILE);
+	FAILS(MPI_File_seek(gone, 0, MPI_SEEK_SET), MPI_ERR_FILE);
+	FAILS(MPI_File_close(&gone), MPI_ERR_FILE);
+	next = tst_create(".next");
+	if (next == MPI_FILE_NULL)
+		return;
+	OK(MPI_File_write_at_all(next, 4 * tst.rank, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+	OK(MPI_File_read_at_all(next, 4 * tst.rank, &back, 1, MPI_INT, MPI_STATUS_IGNORE));
+	CHECK(back == tst.rank, "read %d", back);
+	tst_close(&next);
+}
+
+static void open_none(MPI_Errhandler handler)
+{
+	MPI_Errhandler before;
+	MPI_File fh;
+
+	MPI_File_get_errhandler(MPI_FILE_NULL, &before);
+	MPI_File_set_errhandler(MPI_FILE_NULL, handler);
+	FAILS(MPI_File_open(MPI_COMM_WORLD, tst_file(".nowhere/none"), MPI_MODE_RDONLY,
+			    MPI_INFO_NULL, &fh),
+	      MPI_ERR_NO_SUCH_FILE);
+	MPI_File_set_errhandler(MPI_FILE_NULL, before);
+}
+
+static int refused;
+
+/* What it is given is no file of the program's, and closing it an error, of which no handler is to hear again. */
+static void close_none(MPI_File *fh, int *code, ...)
+{
+	MPI_File mine = *fh;
+
+	(void)code;
+	handled++;
+	MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+	refused += MPI_File_close(&mine) != MPI_SUCCESS;
+}
+
+/* An open fails, and its error handler closes. */
+static void handler_closes_none(void)
+{
+	MPI_Errhandler handler;
+	MPI_File fh;
+	int i, v = 0;
+
+	if (!tst.strict)
+		return tst_skip("only with --ddio");
+	MPI_File_create_errhandler(close_none, &handler);
+	handled = refused = 0;
+	for (i = 0; i < 4; i++) {
+		open_none(handler);
+		fh = tst_create(".after");
+		if (fh == MPI_FILE_NULL)
+			break;
+		OK(MPI_File_write_at_all(fh, 4 * tst.rank, &v, 1, MPI_INT, MPI_STATUS_IGNORE));
+		tst_close(&fh);
+	}
+	CHECK(handled == 4 && refused == 4, "the handler was called %d times, and refused %d times",
+	      handled, refused);
+	MPI_Errhandler_free(&handler);
+}
+
+static jmp_buf out_of_open;
+static MPI_Errhandler seen_in_handler;
+
+/* It does not return, as one of C++ that throws. */
+static void leave_it(MPI_File *fh, int *code, ...)
+{
+	(void)fh;
+	(void)code;
+	MPI_Comm_get_errhandler(MPI_COMM_WORLD, &seen_in_handler);
+	longjmp(out_of_open, 1);
+}
+
+static int descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static void open_and_leave(const char *name, int amode)
+{
+	MPI_File fh;
+
+	if (setjmp(out_of_open))
+		return;
+	MPI_File_open(MPI_COMM_WORLD, name, amode, MPI_INFO_NULL, &fh);
+	tst_fail("the error handler of MPI_FILE_NULL was not called");
+}
+
+/* The communicator is as it was, and nothing is left of the file. */
+static void handler_leaves_open(void)
+{
+	MPI_Errhandler handler, mine, others, before;
+	const char *none = tst_file(".nowhere/none");
+	int i, fds;
+
+	if (!tst.strict)
+		return tst_skip("only with --ddio");
+	MPI_File_create_errhandler(leave_it, &handler);
+	MPI_File_get_errhandler(MPI_FILE_NULL, &before);
+	MPI_Comm_get_errhandler(MPI_COMM_WORLD, &mine);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPI_File_set_errhandler(MPI_FILE_NULL, handler);
+	open_and_leave(none, MPI_MODE_RDONLY);
+	fds = descriptors();
+	for (i = 0; i < 20; i++) {
+		open_and_leave(none, MPI_MODE_RDONLY);
+		CHECK(seen_in_handler == MPI_ERRORS_ARE_FATAL,
+		      "in the handler the communicator has another error handler");
+	}
+	CHECK(descriptors() == fds, "%d descriptors are left", descriptors() - fds);
+	MPI_Comm_get_errhandler(MPI_COMM_WORLD, &others);
+	CHECK(others == MPI_ERRORS_ARE_FATAL, "the communicator has another error handler");
+	MPI_File_set_errhandler(MPI_FILE_NULL, before);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
+	MPI_Errhandler_free(&handler);
+}
+
 static const struct mpiio_case cases[] = {
 	{ "hostile/different calls", different_calls },
 	{ "hostile/large room", large_room },
@@ -373,6 +512,9 @@ static const struct mpiio_case cases[] = {
 	{ "hostile/forks", forks },
 	{ "hostile/handler closes", handler_closes },
 	{ "hostile/handler closes later", handler_closes_later },
+	{ "hostile/handler closes none", handler_closes_none },
+	{ "hostile/handler leaves open", handler_leaves_open },
+	{ "hostile/closed twice", closed_twice },
 };
 
 void hostile_cases(void)

@@ -133,6 +133,8 @@ void handle_each_of(const struct mpiio_team *team,
 		    const struct mpiio_file *arg);
 void handle_drop(struct mpiio_file *f);
 struct mpiio_file *handle_find(MPI_File fh);
+/* Returns the file that is the MPI's own function's, MPI_FILE_NULL for a ticket that the program has no more. */
+MPI_File handle_passed(MPI_File fh);
 void handle_call(MPI_File fh, int code);
 void handle_call_null(int code); /* the error handler of MPI_FILE_NULL */
 
@@ -147,6 +149,8 @@ int code_of_file(const struct mpiio_file *f, int err);
 
 /* They call the file's error handler, and return what the function returns. */
 int fail_code(const struct mpiio_file *f, int code); /* if it is one */
+/* As fail_code() of no file, once nothing is left that a handler that does not return would leave. */
+int fail_null(int code);
 int fail(const struct mpiio_file *f, int err);
 int fail_text(const struct mpiio_file *f, int err, const char *text);
 int fail_class(const struct mpiio_file *f, int class, const char *text);

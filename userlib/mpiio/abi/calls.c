@@ -7,12 +7,15 @@
 #include "mpiio/abi/entry.h"
 #include "mpiio/team/siblings.h"
 
-#define CALL_FILE(n, params, args)                                                         \
-	static int call_File_##n(MPI_File fh CALL_LIST params)                             \
-	{                                                                                  \
-		struct mpiio_file *f = handle_find(fh);                                    \
-                                                                                           \
-		return f ? serve_##n(f CALL_LIST args) : real.File_##n(fh CALL_LIST args); \
+#define CALL_FILE(n, params, args)                             \
+	static int call_File_##n(MPI_File fh CALL_LIST params) \
+	{                                                      \
+		struct mpiio_file *f = handle_find(fh);        \
+                                                               \
+		if (f)                                         \
+			return serve_##n(f CALL_LIST args);    \
+		fh = handle_passed(fh);                        \
+		return real.File_##n(fh CALL_LIST args);       \
 	}
 FILE_CALLS(CALL_FILE)
 
@@ -63,7 +66,10 @@ FILE_CALLS(CALL_FILE)
 		struct mpiio_file *f = handle_find(fh);                                \
 		struct mpiio_access a = ACCESS(form, write_, from_, all_);             \
                                                                                        \
-		return f ? access_run(f, &a) : real_##n ARGS_##form(int);              \
+		if (f)                                                                 \
+			return access_run(f, &a);                                      \
+		fh = handle_passed(fh);                                                \
+		return real_##n ARGS_##form(int);                                      \
 	}                                                                              \
                                                                                        \
 	static int call_File_##n##_c PARAMS_##form(CONST_##write_, MPI_Count)          \
@@ -73,6 +79,7 @@ FILE_CALLS(CALL_FILE)
                                                                                        \
 		if (f)                                                                 \
 			return access_run(f, &a);                                      \
+		fh = handle_passed(fh);                                                \
 		if (real_##n##_c)                                                      \
 			return real_##n##_c ARGS_##form(MPI_Count);                    \
 		return count > INT_MAX ? count_refuse(fh) : real_##n ARGS_##form(int); \
@@ -95,7 +102,7 @@ DATA_CALLS(CALL_DATA)
 		struct mpiio_file *f = handle_find(fh);                                     \
                                                                                             \
 		return f ? access_end(f, write_, from_, (void *)buf, status)                \
-			 : real_##n(fh, buf, status);                                       \
+			 : real_##n(handle_passed(fh), buf, status);                        \
 	}
 END_CALLS(CALL_END)
 
@@ -110,7 +117,11 @@ static int call_File_close(MPI_File *fh)
 {
 	struct mpiio_file *f = fh ? handle_find(*fh) : NULL;
 
-	return f ? serve_close(f, fh) : real.File_close(fh);
+	if (f)
+		return serve_close(f, fh);
+	if (fh)
+		*fh = handle_passed(*fh);
+	return real.File_close(fh);
 }
 
 /* Its extent may be larger than an MPI_Aint where that is small; here both have 64 bits. */

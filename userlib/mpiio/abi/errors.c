@@ -124,15 +124,18 @@ int fail_code(const struct mpiio_file *f, int code)
 	return code;
 }
 
+int fail_null(int code)
+{
+	if (code)
+		handle_call_null(code);
+	return code;
+}
+
 int fail_class(const struct mpiio_file *f, int class, const char *text)
 {
 	int code = code_class(class, text);
 
-	if (f)
-		handle_call(f->ticket, code);
-	else
-		handle_call_null(code);
-	return code;
+	return f ? fail_code(f, code) : fail_null(code);
 }
 
 int fail_text(const struct mpiio_file *f, int err, const char *text)

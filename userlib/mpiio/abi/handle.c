@@ -18,6 +18,11 @@ static struct mpiio_file *_Atomic files; /* changed under the lock */
 #define SPARE_MAX 8
 static MPI_File spare[SPARE_MAX];
 static unsigned int spares;
+static _Atomic bool tickets_made; /* there may be some, or: */
+
+/* By which the error handler of MPI_FILE_NULL is called, where that needs a file. */
+static MPI_File nobodys;
+static bool nobodys_there;
 
 static bool folder_make(char *dir, size_t size, const char *tmp)
 {
@@ -85,6 +90,7 @@ static bool spare_give(MPI_File ticket)
 	kept = spares < SPARE_MAX;
 	if (kept)
 		spare[spares++] = ticket;
+	tickets_made = true;
 	pthread_mutex_unlock(&lock);
 	return kept;
 }
@@ -95,6 +101,25 @@ void handle_prepare(void)
 
 	if ((spare_take(&ticket) || !ticket_open(&ticket)) && !spare_give(ticket))
 		real.File_close(&ticket);
+}
+
+/*
+ * A program that has closed a file twice, or uses it afterwards, must not close, or read, the ticket of the next one that is opened; nor must
+ * an error handler close what it was called by for no file.  They get the error of the MPI's.
+ */
+MPI_File handle_passed(MPI_File fh)
+{
+	unsigned int i;
+
+	if (!tickets_made)
+		return fh;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < spares && spare[i] != fh; i++)
+		;
+	if (i < spares || (nobodys_there && fh == nobodys))
+		fh = MPI_FILE_NULL;
+	pthread_mutex_unlock(&lock);
+	return fh;
 }
 
 /* A new file has the error handler that MPI_FILE_NULL has at that moment (MPI 4.0, section 14.7). */
@@ -212,18 +237,37 @@ void handle_call(MPI_File fh, int code)
 		PMPI_File_call_errhandler(fh, code);
 }
 
+#ifdef OPEN_MPI
+/* A ticket that is never a program's, with the error handler that MPI_FILE_NULL has now: it may close it, or not return. */
+static bool nobodys_get(MPI_File *ticket)
+{
+	static pthread_mutex_t getting = PTHREAD_MUTEX_INITIALIZER;
+	bool there;
+
+	pthread_mutex_lock(&getting);
+	there = nobodys_there || spare_take(ticket) || !ticket_open(ticket);
+	pthread_mutex_lock(&lock);
+	if (there && !nobodys_there)
+		nobodys = *ticket;
+	nobodys_there = there;
+	tickets_made |= there;
+	pthread_mutex_unlock(&lock);
+	*ticket = nobodys;
+	if (there)
+		errhandler_as_new(*ticket);
+	pthread_mutex_unlock(&getting);
+	return there;
+}
+#endif
+
 /* Open MPI calls the error handler of no file but a real one. */
 void handle_call_null(int code)
 {
 #ifdef OPEN_MPI
 	MPI_File ticket;
 
-	if (!spare_take(&ticket) && ticket_open(&ticket))
-		return;
-	errhandler_as_new(ticket);
-	handle_call(ticket, code);
-	if (!spare_give(ticket))
-		real.File_close(&ticket);
+	if (nobodys_get(&ticket))
+		handle_call(ticket, code);
 #else
 	handle_call(MPI_FILE_NULL, code);
 #endif

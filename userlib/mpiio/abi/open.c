@@ -235,7 +235,7 @@ static int open_in_team(struct mpiio_team *t, struct open_found *found, int amod
 	if (!ret)
 		ret = file_open_all(f, found, info);
 	if (ret) {
-		ret = fail_text(NULL, ret, ddio_last_error(s));
+		ret = code_text(ret, ddio_last_error(s));
 		if (f)
 			file_abandon(f);
 		else
@@ -248,7 +248,7 @@ static int open_in_team(struct mpiio_team *t, struct open_found *found, int amod
 }
 
 /* A configuration that is missing is no file of the program's that is missing.  Other processes know only the error. */
-static int fail_reach(int err)
+static int code_reach(int err)
 {
 	int class = err == -EACCES ? MPI_ERR_ACCESS : MPI_ERR_IO;
 	const char *why = cluster_why();
@@ -256,15 +256,15 @@ static int fail_reach(int err)
 
 	snprintf(text, sizeof(text), "%s cannot reach the cluster of ddio: %s",
 		 *why ? "this process" : "a process", *why ? why : strerror(-err));
-	return fail_class(NULL, class, text);
+	return code_class(class, text);
 }
 
-static int fail_visit(const struct mpiio_team *visit, int err)
+static int code_visit(const struct mpiio_team *visit, int err)
 {
 	if (visit->deaf)
-		return fail_class(NULL, MPI_ERR_IO,
+		return code_class(MPI_ERR_IO,
 				  "a process that took part in opening a file has gone away");
-	return fail_reach(err);
+	return code_reach(err);
 }
 
 static int open_ours(struct mpiio_team *visit, struct open_found *found, int amode, MPI_Info info,
@@ -276,7 +276,7 @@ static int open_ours(struct mpiio_team *visit, struct open_found *found, int amo
 	handle_prepare();
 	ret = team_get(visit, found->where.conf, &t);
 	if (ret)
-		return fail_visit(visit, ret);
+		return code_visit(visit, ret);
 	if (!t->rank)
 		find(t, amode, info, found);
 	ret = team_bcast(t, found, sizeof(*found));
@@ -285,7 +285,7 @@ static int open_ours(struct mpiio_team *visit, struct open_found *found, int amo
 	if (!found->verdict.err)
 		return open_in_team(t, found, amode, info, fh);
 	team_put(t);
-	return fail_text(NULL, found->verdict.err, found->verdict.text);
+	return code_text(found->verdict.err, found->verdict.text);
 }
 
 /* What rank 0 found counts, with the configuration that it found it by. */
@@ -295,17 +295,17 @@ static int open_agreed(struct mpiio_team *visit, struct open_found *found, int a
 	int ret = team_bcast(visit, found, sizeof(*found));
 
 	if (ret)
-		return fail_visit(visit, ret);
+		return code_visit(visit, ret);
 	if (!found->ours)
-		return fail_class(NULL, MPI_ERR_NO_SUCH_FILE, "rank 0 has no such file of ddio");
+		return code_class(MPI_ERR_NO_SUCH_FILE, "rank 0 has no such file of ddio");
 	if (found->ours < 0)
-		return fail_text(NULL, found->ours, NULL);
+		return code_text(found->ours, NULL);
 	return open_ours(visit, found, amode, info, fh);
 }
 
-/* All processes must go the same way, also where a mount is on some of their machines only. */
+/* All processes must go the same way, also where a mount is on some of their machines only.  @passed: the MPI has told of its error. */
 static int open_visit(struct mpiio_team *visit, const char *name, int amode, MPI_Info info,
-		      MPI_File *fh)
+		      MPI_File *fh, bool *passed)
 {
 	struct open_found found = { 0 };
 	int64_t most[3];
@@ -318,42 +318,45 @@ static int open_visit(struct mpiio_team *visit, const char *name, int amode, MPI
 	ret = team_come(visit, most, 3);
 	if (ret ? !found.ours : !most[0]) {
 		team_unhush(visit);
+		*passed = true;
 		return real.File_open(visit->comm, name, amode, info, fh);
 	}
 	*fh = MPI_FILE_NULL;
 	if (ret)
-		return fail_visit(visit, ret);
+		return code_visit(visit, ret);
 	if (most[1] != -most[2])
-		return fail_class(NULL, MPI_ERR_NOT_SAME, "the access modes differ");
+		return code_class(MPI_ERR_NOT_SAME, "the access modes differ");
 	if (amode_is_wrong(amode))
-		return fail_class(NULL, MPI_ERR_AMODE, "no such combination of access modes");
+		return code_class(MPI_ERR_AMODE, "no such combination of access modes");
 	return open_agreed(visit, &found, amode, info, fh);
 }
 
 int serve_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *fh)
 {
 	struct mpiio_team visit;
+	bool passed = false;
 	int ret;
 
 	if (comm == MPI_COMM_NULL || !name || !fh || !team_visit(&visit, comm))
 		return real.File_open(comm, name, amode, info, fh);
-	ret = open_visit(&visit, name, amode, info, fh);
+	ret = open_visit(&visit, name, amode, info, fh, &passed);
 	team_leave(&visit);
-	return ret;
+	return passed ? ret : fail_null(ret);
 }
 
+/* The code. */
 static int where_delete(const struct mpiio_where *w)
 {
 	struct mpiio_cluster *c;
 	int ret;
 
 	if (w->mounted)
-		return unlink(w->path) ? fail_text(NULL, -errno, NULL) : MPI_SUCCESS;
+		return unlink(w->path) ? code_text(-errno, NULL) : MPI_SUCCESS;
 	ret = cluster_get(w->conf, &c);
 	if (ret)
-		return fail_reach(ret);
+		return code_reach(ret);
 	ret = ddio_remove(cluster_session(c), w->path);
-	return ret ? fail_text(NULL, ret, ddio_last_error(cluster_session(c))) : MPI_SUCCESS;
+	return ret ? code_text(ret, ddio_last_error(cluster_session(c))) : MPI_SUCCESS;
 }
 
 int serve_delete(const char *name, MPI_Info info)
@@ -363,7 +366,7 @@ int serve_delete(const char *name, MPI_Info info)
 
 	if (!ours)
 		return real.File_delete(name, info);
-	return ours < 0 ? fail_text(NULL, ours, NULL) : where_delete(&w);
+	return fail_null(ours < 0 ? code_text(ours, NULL) : where_delete(&w));
 }
 
 /*
@@ -441,5 +444,6 @@ int serve_close(struct mpiio_file *f, MPI_File *fh)
 	handle_drop(f);
 	file_free(f);
 	*fh = MPI_FILE_NULL;
+	fail_null(deleted);
 	return code ? code : deleted;
 }
