@@ -27,7 +27,7 @@ static bool carried_lanes(struct broker *b, bool (*fn)(struct lane *lane))
 
 static bool lane_owes(struct lane *lane)
 {
-	return lane->owing || lane->expecting || lane->state == LANE_CONNECTING;
+	return lane->owing || !ddio_list_empty(&lane->expecting) || lane->state == LANE_CONNECTING;
 }
 
 /* The lane is made again when it is needed, by itself. */

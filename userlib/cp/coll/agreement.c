@@ -405,6 +405,7 @@ static void start_checked(struct ddio_op *op, uint64_t size, struct error error)
 	op->epoch_number = op->epoch.number;
 	op->sized_error = error;
 	op->sized = true;
+	start_ready(op);
 	group->refs++;
 	starts_decide(group);
 	group_put(group);

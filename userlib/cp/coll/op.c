@@ -43,19 +43,6 @@ static bool group_ops_make(struct ddio_group *group)
 	return *state;
 }
 
-struct ddio_op *op_find(struct ddio_group *group, uint64_t number)
-{
-	struct ddio_list *ops = group_ops(group);
-	struct ddio_op *op;
-
-	if (!ops)
-		return NULL;
-	ddio_list_for_each_entry(op, ops, link)
-		if (op->turn.number == number)
-			return op;
-	return NULL;
-}
-
 /* Ends with the reactor's last access to @op: the user may free it at once. */
 static void op_finish(struct ddio_op *op)
 {
@@ -384,21 +371,26 @@ int op_call(struct ddio_op *op)
 	return err;
 }
 
+/* One that fails may end others: those leave the list. */
 static void ops_fail(struct ddio_group *group, const struct error *error)
 {
-	struct ddio_list *ops = group_ops(group);
-	struct ddio_op *op, *tmp;
-	bool again = ops != NULL;
+	struct ops *ops = *group_state(group, &op_group_user);
+	struct ddio_list moving;
+	struct ddio_op *op;
 
-	/* One that ends may be the last of its neighbours in the list. */
-	while (again) {
-		again = false;
-		ddio_list_for_each_entry_safe(op, tmp, ops, link)
-			if (op->phase == PHASE_MOVING) {
-				op_fail(op, error);
-				again = true;
-				break;
-			}
+	if (!ops)
+		return;
+	ddio_list_init(&moving);
+	ddio_list_for_each_entry(op, &ops->all, link) {
+		ops->looks++;
+		if (op->phase == PHASE_MOVING)
+			ddio_list_add(&op->start_link, &moving);
+	}
+	while (!ddio_list_empty(&moving)) {
+		op = ddio_list_first(&moving, struct ddio_op, start_link);
+		ddio_list_del(&op->start_link);
+		if (op->phase == PHASE_MOVING)
+			op_fail(op, error);
 	}
 }
 
@@ -440,7 +432,7 @@ const struct group_user op_group_user = {
 	.busy = ops_busy,
 	.broken = ops_fail,
 	.warned = ops_warned,
-	.free = free,
+	.free = ops_free,
 };
 
 /*

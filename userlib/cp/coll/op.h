@@ -95,6 +95,7 @@ struct transfers {
  * @clipped: the read was cut there; known where @whole is
  * @failed: of this member; @result: of all
  * @in_file_order: in that of the file's collectives with DDIO_XFER_FILE_ORDER, and not in the group's
+ * @by_turn, @name: in tables of the group's, see struct ops
  * @number: by which nodes know it; 0: not known yet.  @started: rank 0 has had nodes asked for it; @dealt: members ask, each its own
  * @unspread: a node does not know descriptions that are spread
  * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
@@ -116,6 +117,7 @@ struct ddio_op {
 	struct ddio_file *file;
 	struct ddio_group *group;
 	struct ddio_list link, start_link;
+	struct ddio_hash_node by_turn, name;
 	struct turn turn;
 	uint64_t number;
 	enum phase phase;
@@ -182,8 +184,6 @@ void op_fail(struct ddio_op *op, const struct error *error);
 void op_stopped(struct ddio_op *op);
 /* Returns the group's operations that have begun, and are not over; NULL: there never was one. */
 struct ddio_list *group_ops(struct ddio_group *group);
-/* Returns the one whose turn had that number. */
-struct ddio_op *op_find(struct ddio_group *group, uint64_t number);
 void op_submit(struct ddio_op *op);
 /* Application's thread: submits an operation and waits for it.  Returns 0, or -EDEADLK on the reactor, which frees it. */
 int op_call(struct ddio_op *op);

@@ -10,6 +10,7 @@
  * its memory by it, and the place comes again.  A member knows an operation by its place, should a node ask for data before the verdict
  * has come.
  */
+#include <stdlib.h>
 #include "cp/coll/starts.h"
 
 /* Of a number: the key of the order, and the lowest bits of the place in it, of which fewer than so many are undecided at a time. */
@@ -28,11 +29,23 @@ static struct ops *ops_of(struct ddio_group *group)
 
 void ops_init(struct ops *ops)
 {
-	*ops = (struct ops){ .walk = 0 };
+	*ops = (struct ops){ .looks = 0 };
 	ddio_list_init(&ops->all);
 	ddio_list_init(&ops->unprepared);
-	ddio_list_init(&ops->undecided);
-	ddio_list_init(&ops->started);
+	ddio_list_init(&ops->ready);
+	ddio_list_init(&ops->free);
+}
+
+void ops_free(void *state)
+{
+	struct ops *ops = state;
+
+	if (!ops)
+		return;
+	ddio_hash_fini(&ops->by_turn);
+	ddio_hash_fini(&ops->numbered);
+	ddio_hash_fini(&ops->unnamed);
+	free(ops);
 }
 
 /*
@@ -42,6 +55,11 @@ static uint64_t op_place(const struct ddio_op *op)
 {
 	return order_key(op->turn.number) << PLACE_BITS |
 	       (op->turn.number & ((1 << PLACE_BITS) - 1));
+}
+
+static uint64_t number_place(uint64_t number)
+{
+	return number & (((uint64_t)1 << NAME_BITS) - 1);
 }
 
 static bool in_group_order(const struct ddio_op *op)
@@ -68,10 +86,25 @@ uint64_t start_names(const struct ddio_op *op)
 	return op->number == number_next(&ops_of(op->group)->told, op) ? 0 : op->number;
 }
 
-void start_decided(struct ddio_op *op)
+/* Until an operation has a number its place is its name. */
+static void name_add(struct ops *ops, struct ddio_op *op)
 {
-	if (!op->started)
-		ddio_list_del(&op->start_link);
+	if (op->number)
+		ddio_hash_add(&ops->numbered, &op->name, op->number);
+	else
+		ddio_hash_add(&ops->unnamed, &op->name, op_place(op));
+}
+
+static void name_del(struct ops *ops, struct ddio_op *op)
+{
+	ddio_hash_del(op->number ? &ops->numbered : &ops->unnamed, &op->name);
+}
+
+static void op_name(struct ops *ops, struct ddio_op *op, uint64_t number)
+{
+	name_del(ops, op);
+	op->number = number;
+	name_add(ops, op);
 }
 
 void start_failed(struct ddio_op *op)
@@ -80,7 +113,7 @@ void start_failed(struct ddio_op *op)
 
 	if (op->group->rank || op->started)
 		return;
-	op->number = number_next(&ops->used, op);
+	op_name(ops, op, number_next(&ops->used, op));
 	number_note(&ops->used, op);
 }
 
@@ -88,7 +121,7 @@ void start_told(struct ddio_op *op, uint64_t number)
 {
 	struct ops *ops = ops_of(op->group);
 
-	op->number = number ? number : number_next(&ops->told, op);
+	op_name(ops, op, number ? number : number_next(&ops->told, op));
 	/* One that was named has followed others of that kind. */
 	ops->told.own |= number != 0;
 	number_note(&ops->told, op);
@@ -107,7 +140,33 @@ static bool number_fits(const struct ddio_op *op, uint64_t number)
 		return false;
 	if (in_group_order(op) && op->turn.number == number)
 		return true;
-	return number >> NAME_BITS && (number & (((uint64_t)1 << NAME_BITS) - 1)) == op_place(op);
+	return number >> NAME_BITS && number_place(number) == op_place(op);
+}
+
+/* Returns the one that has no number yet and may get that one; NULL: there is none. */
+static struct ddio_op *op_fitting(struct ddio_group *group, uint64_t number)
+{
+	struct ops *ops = ops_of(group);
+	struct ddio_op *op = op_find(group, number);
+
+	if (op && number_fits(op, number))
+		return op;
+	ddio_hash_for_each_match(op, &ops->unnamed, number_place(number), name) {
+		ops->looks++;
+		if (number_fits(op, number))
+			return op;
+	}
+	return NULL;
+}
+
+struct ddio_op *op_find(struct ddio_group *group, uint64_t number)
+{
+	struct ops *ops = ops_of(group);
+
+	if (!ops)
+		return NULL;
+	ops->looks++;
+	return ddio_hash_entry(ddio_hash_find(&ops->by_turn, number), struct ddio_op, by_turn);
 }
 
 struct ddio_op *op_numbered(struct ddio_group *group, uint64_t number)
@@ -117,15 +176,14 @@ struct ddio_op *op_numbered(struct ddio_group *group, uint64_t number)
 
 	if (!ops || !number)
 		return NULL;
-	ddio_list_for_each_entry(op, &ops->all, link)
-		if (op->number == number)
-			return op;
-	ddio_list_for_each_entry(op, &ops->undecided, start_link)
-		if (number_fits(op, number)) {
-			op->number = number;
-			return op;
-		}
-	return NULL;
+	ops->looks++;
+	op = ddio_hash_entry(ddio_hash_find(&ops->numbered, number), struct ddio_op, name);
+	if (op)
+		return op;
+	op = op_fitting(group, number);
+	if (op)
+		op_name(ops, op, number);
+	return op;
 }
 
 /*
@@ -145,38 +203,69 @@ static bool starts_late(const struct ddio_op *op)
 
 static bool must_wait(const struct ops *ops, const struct ddio_op *op)
 {
-	const struct ddio_op *other;
+	const struct order_line *own = &op->turn.order->line;
 
-	if (!op_is_dd(op))
-		return false;
 	if (ops->nstarted >= STARTED_MAX)
 		return true;
-	ddio_list_for_each_entry(other, &ops->started, start_link)
-		if (other->turn.order != op->turn.order && (starts_late(op) || starts_late(other)))
-			return true;
-	return false;
+	return starts_late(op) ? ops->nstarted > own->nstarted : ops->nlate > own->nlate;
 }
 
-/* Returns the next that can be started.  Of each order only the first is looked at, whatever rank 0 has to ask for it. */
+static struct ddio_op *line_first(const struct order_line *line)
+{
+	return ddio_list_empty(&line->ops)
+		       ? NULL
+		       : ddio_list_first(&line->ops, struct ddio_op, start_link);
+}
+
+/* Has the order wait behind others if its first can be started: only that one is looked at, whatever rank 0 has to ask for it. */
+static void line_wait(struct ops *ops, struct order_line *line)
+{
+	const struct ddio_op *first = line_first(line);
+
+	if (first && first->sized)
+		ddio_list_add(&line->link, op_is_dd(first) ? &ops->ready : &ops->free);
+}
+
+static void line_leave(struct ddio_op *op)
+{
+	struct order_line *line = &op->turn.order->line;
+	bool first = line_first(line) == op;
+
+	ddio_list_del(&op->start_link);
+	if (!first)
+		return;
+	ddio_list_del(&line->link);
+	line_wait(ops_of(op->group), line);
+}
+
+void start_ready(struct ddio_op *op)
+{
+	struct order_line *line = &op->turn.order->line;
+
+	if (line_first(line) == op)
+		line_wait(ops_of(op->group), line);
+}
+
+void start_decided(struct ddio_op *op)
+{
+	line_leave(op);
+}
+
+/*
+ * Returns the next that can be started.  One that must wait keeps those behind it waiting, or it might for ever: each that was
+ * started ends, and then it is the next.
+ */
 static struct ddio_op *start_next(struct ops *ops)
 {
 	struct ddio_op *op;
 
-	ops->walk++;
-	ddio_list_for_each_entry(op, &ops->undecided, start_link) {
-		/* No node takes what has become small for the group's. */
-		if (op->m->agree || op->turn.order->walk == ops->walk)
-			continue;
-		op->turn.order->walk = ops->walk;
-		if (!op->sized || !op->fan)
-			continue;
-		if (!must_wait(ops, op))
-			return op;
-		/* Those behind it would keep it waiting for ever: each that was started ends, and then it is the next. */
-		if (starts_late(op))
-			return NULL;
-	}
-	return NULL;
+	ops->looks++;
+	if (!ddio_list_empty(&ops->free))
+		return line_first(ddio_list_first(&ops->free, struct order_line, link));
+	if (ddio_list_empty(&ops->ready))
+		return NULL;
+	op = line_first(ddio_list_first(&ops->ready, struct order_line, link));
+	return must_wait(ops, op) ? NULL : op;
 }
 
 void starts_decide(struct ddio_group *group)
@@ -203,27 +292,55 @@ void start_enter(struct ddio_op *op)
 	struct ops *ops = ops_of(op->group);
 
 	ddio_list_add(&op->link, &ops->all);
-	if (!op->m->agree)
-		ddio_list_add(&op->start_link, &ops->undecided);
+	ddio_hash_add(&ops->by_turn, &op->by_turn, op->turn.number);
+	if (op->m->agree)
+		return;
+	ddio_list_add(&op->start_link, &op->turn.order->line.ops);
+	name_add(ops, op);
+}
+
+void start_not(struct ddio_op *op)
+{
+	line_leave(op);
+	name_del(ops_of(op->group), op);
+	op->number = 0;
 }
 
 void start_take(struct ddio_op *op)
 {
 	struct ops *ops = ops_of(op->group);
+	uint32_t late = starts_late(op);
 
-	op->number = number_next(&ops->used, op);
+	op_name(ops, op, number_next(&ops->used, op));
 	number_note(&ops->used, op);
 	op->started = true;
 	ops->nstarted++;
-	ddio_list_del(&op->start_link);
-	ddio_list_add(&op->start_link, &ops->started);
+	ops->nlate += late;
+	op->turn.order->line.nstarted++;
+	op->turn.order->line.nlate += late;
+	line_leave(op);
+}
+
+static void start_over(struct ops *ops, struct ddio_op *op)
+{
+	uint32_t late = starts_late(op);
+
+	op->started = false;
+	ops->nstarted--;
+	ops->nlate -= late;
+	op->turn.order->line.nstarted--;
+	op->turn.order->line.nlate -= late;
 }
 
 void start_leave(struct ddio_op *op)
 {
+	struct ops *ops = ops_of(op->group);
+
 	if (op->started)
-		ops_of(op->group)->nstarted--;
-	op->started = false;
-	ddio_list_del(&op->start_link);
+		start_over(ops, op);
+	line_leave(op);
+	if (!op->m->agree)
+		name_del(ops, op);
+	ddio_hash_del(&ops->by_turn, &op->by_turn);
 	ddio_list_del(&op->link);
 }

@@ -17,29 +17,38 @@ struct start_numbers {
 
 /**
  * struct ops - the operations of a group that are not over, but for those that wait for their turn, or to prepare; a group_user's state
- * @all: struct ddio_op.link, in the order in which they began
- * @unprepared: struct ddio_op.start_link, as of the next two: those that wait until @preparing has prepared; @begins: they are being begun
- * @decides: those of @undecided are being started
- * @undecided: all that nodes might be asked for and that not all have agreed on; at rank 0
- * @started: those that rank 0 has had nodes asked for, @nstarted of them
+ * @all: struct ddio_op.link, in the order in which they began; @by_turn: the same, struct ddio_op.by_turn
+ * @unprepared: struct ddio_op.start_link: those that wait until @preparing has prepared; @begins: they are being begun
+ * @numbered: struct ddio_op.name, by number; @unnamed: the same, by place, of those that nodes might be asked for and that have no number
+ * @ready: struct order_line.link, in the order in which they have come: of those orders whose first has all but its turn at nodes; @free: of
+ *	those whose first needs none there
+ * @decides: firsts of these are being started
+ * @nstarted: so many rank 0 has had nodes asked for; @nlate: of those, such as are never beside others
  * @told: as all members know it, from the verdicts; @used: as rank 0 does, also of those that have failed
- * @walk: counts looks for the next to start
+ * @looks: how often one was looked at, to find it, the next to start, or those to fail
  */
 struct ops {
-	struct ddio_list all, unprepared, undecided, started;
+	struct ddio_list all, unprepared, ready, free;
+	struct ddio_hash by_turn, numbered, unnamed;
 	struct ddio_op *preparing;
 	bool begins, decides;
-	uint32_t nstarted;
+	uint32_t nstarted, nlate;
 	struct start_numbers told, used;
-	uint64_t walk;
+	uint64_t looks;
 };
 
 void ops_init(struct ops *ops);
+/* As struct group_user's free() of @ops. */
+void ops_free(void *ops);
 
 /* The operation has begun, and is over: at every member. */
 void start_enter(struct ddio_op *op);
 void start_leave(struct ddio_op *op);
 
+/* Rank 0: the operation can be started from now on. */
+void start_ready(struct ddio_op *op);
+/* Rank 0: no node takes it for the group's: those behind it need not wait for it. */
+void start_not(struct ddio_op *op);
 /* Rank 0: starts those that can be started, by start_decide() of agreement.c. */
 void starts_decide(struct ddio_group *group);
 /* Rank 0: gives an operation for nodes its number, and takes it for started. */
@@ -53,6 +62,8 @@ void start_told(struct ddio_op *op, uint64_t number);
 /* Rank 0: returns the number that the verdict must name; 0: none. */
 uint64_t start_names(const struct ddio_op *op);
 
+/* Returns the operation whose turn had that number, or NULL. */
+struct ddio_op *op_find(struct ddio_group *group, uint64_t number);
 /* Returns the number of the operation; until it has one that which it would get if it were the next. */
 uint64_t op_number(const struct ddio_op *op);
 /* Returns the operation that an I/O processor calls by a number, also one whose verdict is on its way; or NULL. */

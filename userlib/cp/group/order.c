@@ -10,6 +10,8 @@ void order_init(struct order *order, struct ddio_group *group, uint64_t key)
 	memcpy(order->id, group->id, sizeof(order->id));
 	order->first_ended = order->last;
 	ddio_list_init(&order->turns);
+	ddio_list_init(&order->line.link);
+	ddio_list_init(&order->line.ops);
 }
 
 struct order *order_new(struct ddio_group *group, uint64_t key)

@@ -39,6 +39,17 @@ struct turn {
 };
 
 /**
+ * struct order_line - what rank 0 keeps of an order to start its transfers in it: coll/starts.c
+ * @link: the first of @ops can be started
+ * @ops: those that were not started
+ * @nstarted: of it, under way at nodes; @nlate: of those, such as are never beside others
+ */
+struct order_line {
+	struct ddio_list link, ops;
+	uint32_t nstarted, nlate;
+};
+
+/**
  * struct order - reactor only, but for @id, @last and @awaited
  * @node: in the group's table, by key; the group's own, whose key is 0, is not there
  * @group: NULL once it has gone
@@ -48,7 +59,7 @@ struct turn {
  * @last: number of the last turn that was taken
  * @awaited: of a patient one: the last turn whose first step others have waited for since long, and this member has not begun
  * @first_ended: the last turn whose first step has ended here; of those before it, which began here before it, some may not have
- * @walk: a mark, its user's
+ * @line: its user's
  * @turns: wait for their turn; @turn is the one that has it, @nlent have lent it and not passed it; @running: they are being begun
  */
 struct order {
@@ -58,7 +69,8 @@ struct order {
 	uint32_t refs;
 	bool patient;
 	_Atomic uint64_t last, awaited;
-	uint64_t first_ended, walk;
+	uint64_t first_ended;
+	struct order_line line;
 	struct ddio_list turns;
 	struct turn *turn;
 	uint32_t nlent;

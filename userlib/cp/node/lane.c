@@ -360,6 +360,7 @@ int lane_new(struct cluster_node *node, uint32_t reactor, struct lane **result)
 	lane->free_tag = UINT32_MAX;
 	ddio_list_init(&lane->queued);
 	ddio_list_init(&lane->waits);
+	ddio_list_init(&lane->expecting);
 	lane->again.fn = lane_again;
 	lane->again.arg = lane;
 	*result = lane;

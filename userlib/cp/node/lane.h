@@ -119,7 +119,7 @@ enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
  * @tags: @ntags of them, for the replies that are due; @free_tag begins the list of free ones
  * @owing: replies that are due
  * @asked: time of the last question for old requests; @ask_from: the tag with which the next one begins
- * @expecting: how often users expect messages other than replies
+ * @expecting: those who expect messages other than replies: struct dd_lane.expects
  * @mark: the last walk over lanes that visited it; see struct ddio_session
  * @bulk_request: its reply's bulk is being received
  * @wrong: what came and did not match its checksum, and the node was not told of yet; @telling: when it was last
@@ -141,7 +141,8 @@ struct lane {
 	struct ddio_list queued;
 	struct lane_tag *tags;
 	uint32_t ntags, free_tag;
-	uint32_t owing, expecting;
+	uint32_t owing;
+	struct ddio_list expecting;
 	uint64_t asked;
 	uint32_t ask_from;
 	uint64_t mark;

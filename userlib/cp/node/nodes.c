@@ -88,7 +88,7 @@ static void lane_silent(struct lane *lane)
 static bool lane_check(struct lane *lane)
 {
 	struct ddio_session *s = lane->node->session;
-	bool owes = lane->owing || lane->expecting;
+	bool owes = lane->owing || !ddio_list_empty(&lane->expecting);
 
 	if (lane->state != LANE_READY && lane->state != LANE_MEETING)
 		return false;

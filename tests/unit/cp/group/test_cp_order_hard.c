@@ -122,9 +122,24 @@ static void open_met_another(void)
 	world(opened_alone, 3, NULL, NULL);
 }
 
-/* Others never leave the nodes without one of theirs: who is never beside others has its turn all the same. */
+/* One of those that follow each other, in files of their own, or in one. */
+static void stream_make(struct cp_proc *p, struct hard_job *j, bool alone)
+{
+	if (alone) {
+		array_make(p, j, 65536);
+		return;
+	}
+	list_make(p, j, 0, 65536 / 3);
+	j->t.flags |= DDIO_XFER_OVERLAP;
+}
+
+/*
+ * Others never leave the nodes without one of theirs: who is never beside others has its turn all the same, and so has who comes beside
+ * such as are never beside others.
+ */
 static void beside_none(struct cp_proc *p)
 {
+	const bool *alone = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f[STREAMS + 1] = { NULL };
 	struct hard_job j[STREAMS], rare;
@@ -135,18 +150,17 @@ static void beside_none(struct cp_proc *p)
 	for (k = 0; k <= STREAMS; k++, name[0]++)
 		CP_OK(p, ddio_open_all(g, name, DDIO_CREATE, NULL, &f[k]));
 	for (k = 0; k < STREAMS; k++) {
-		list_make(p, &j[k], 0, 65536 / 3);
-		j[k].t.flags |= DDIO_XFER_OVERLAP;
-		CP_OK(p, ddio_start_write_all(f[k], g, &j[k].t, &j[k].op));
+		stream_make(p, &j[k], *alone);
+		CP_OK(p, ddio_start_write_all(f[*alone ? 0 : k], g, &j[k].t, &j[k].op));
 		ddio_sim_sleep(p->env, 5 * CP_MS);
 	}
-	array_make(p, &rare, 65536);
+	stream_make(p, &rare, !*alone);
 	CP_OK(p, ddio_start_write_all(f[STREAMS], g, &rare.t, &rare.op));
 	for (k = 0; k < ROUNDS; k++) {
 		struct hard_job *job = &j[k % STREAMS];
 
 		CP_OK(p, ddio_wait(job->op));
-		CP_OK(p, ddio_start_write_all(f[k % STREAMS], g, &job->t, &job->op));
+		CP_OK(p, ddio_start_write_all(f[*alone ? 0 : k % STREAMS], g, &job->t, &job->op));
 	}
 	CU_ASSERT_EQUAL(ddio_test(rare.op), 0);
 	for (k = 0; k < STREAMS; k++)
@@ -159,7 +173,12 @@ static void beside_none(struct cp_proc *p)
 
 static void none_starves(void)
 {
-	world(beside_none, 3, "delay_us=3000", NULL);
+	bool alone;
+
+	alone = false;
+	world(beside_none, 3, "delay_us=3000", &alone);
+	alone = true;
+	world(beside_none, 3, "delay_us=3000", &alone);
 }
 
 /* A long one of a file keeps no blocking call of another waiting to its end. */

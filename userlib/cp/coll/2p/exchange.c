@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/2p/priv.h"
+#include "cp/coll/starts.h"
 
 /* Returns the bytes of @who in [lo, hi). */
 static uint64_t bytes_of(const struct ddio_op *op, uint32_t who, uint64_t lo, uint64_t hi)

@@ -27,6 +27,8 @@ static int dd_lanes(struct dd *dd)
 	mark = dd_mark_owners(dd, NULL);
 	for (i = 0; i < dd->nlanes; i++) {
 		dd->lanes[i].lane = dd->attach.lanes[i];
+		dd->lanes[i].op = dd->op;
+		ddio_list_init(&dd->lanes[i].expects);
 		dd->lanes[i].owner = dd->lanes[i].lane->mark == mark;
 		dd_lane_busy(&dd->lanes[i]);
 		dd->left += dd->lanes[i].owner;

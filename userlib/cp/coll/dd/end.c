@@ -169,43 +169,31 @@ static void altered_error(const struct ddio_op *op, const struct lane *lane, str
 		     op->session->conf->disks[x->disk].name, LANE_NAMES(lane));
 }
 
-/* Fails one operation of the group that waits for the lane.  Returns false if there is none. */
-static bool op_lost(struct ddio_group *group, struct lane *lane, const struct error *error)
+/* What is being stopped has no need of the lane. */
+static void dd_lane_lost(struct dd_lane *dl, const struct error *error)
 {
-	struct ddio_list *ops = group_ops(group);
-	struct ddio_op *op, *tmp;
+	struct lane *lane = dl->lane;
+	struct ddio_op *op = dl->op;
 	struct error altered;
-	struct dd *dd;
-	uint32_t i;
 
-	if (!ops)
-		return false;
-	ddio_list_for_each_entry_safe(op, tmp, ops, link) {
-		dd = op_is_dd(op) ? op->priv : NULL;
-		for (i = 0; dd && i < dd->nlanes; i++)
-			if (dd->lanes[i].lane == lane && !dd->lanes[i].done)
-				break;
-		if (!dd || i == dd->nlanes || op->phase >= PHASE_STOPPING)
-			continue;
-		dd->lanes[i].done = true;
-		dd_lane_unbusy(&dd->lanes[i]);
-		if (lane->altered == op)
-			altered_error(op, lane, &altered);
-		lane_lost_fail(op, lane->altered == op ? &altered : error);
-		return true;
-	}
-	return false;
+	dd_lane_unbusy(dl);
+	if (op->phase >= PHASE_STOPPING)
+		return;
+	dl->done = true;
+	if (lane->altered == op)
+		altered_error(op, lane, &altered);
+	lane_lost_fail(op, lane->altered == op ? &altered : error);
 }
 
-static void dd_ops_lost(struct lane *lane, const struct error *error)
+/* What fails may end others: those leave the list.  What begins to expect something of the lane now has a connection of its own. */
+static void dd_lanes_lost(struct lane *lane, const struct error *error)
 {
-	struct groups *groups = lane->node->session->groups;
-	uint32_t i;
+	struct ddio_list lost;
 
-	/* What fails may end, and its group with it. */
-	for (i = 0; i < groups->n; i++)
-		while (groups->group[i] && op_lost(groups->group[i], lane, error))
-			;
+	ddio_list_init(&lost);
+	ddio_list_splice(&lane->expecting, &lost);
+	while (!ddio_list_empty(&lost))
+		dd_lane_lost(ddio_list_first(&lost, struct dd_lane, expects), error);
 }
 
 static const struct lane_handler end_handlers[] = {
@@ -215,5 +203,5 @@ static const struct lane_handler end_handlers[] = {
 
 const struct lane_user dd_end_lane_user = {
 	.handlers = end_handlers,
-	.lost = dd_ops_lost,
+	.lost = dd_lanes_lost,
 };

@@ -14,19 +14,21 @@
 #include "proto/past/past.h"
 
 /**
- * struct dd_lane - one reactor's part
+ * struct dd_lane - one reactor's part, of @op
+ * @expects: in lane->expecting, unless it is alone
  * @owner: it owns disks of the file, so it will say when it is done
  * @asked: its node has disks with something that anybody wants, so the node is asked; @own: if so, by this member; both
  *	known from the verdict on
  * @quiet: it says nothing of a success: this member's bytes do
- * @busy: counted in lane->expecting
  * @done: nothing more is expected of it; @told: it has said how it ended
  * @unready: rank 0: its node has not said yet that it is ready; @ready: it has
  * @spread: its node was told what this member spreads
  */
 struct dd_lane {
 	struct lane *lane;
-	bool owner, asked, own, quiet, busy, done, told, unready, ready, spread;
+	struct ddio_op *op;
+	struct ddio_list expects;
+	bool owner, asked, own, quiet, done, told, unready, ready, spread;
 };
 
 /**
@@ -85,16 +87,13 @@ struct dd_message {
 /* Has the watchdog watch the lane for the operation. */
 static inline void dd_lane_busy(struct dd_lane *dl)
 {
-	if (!dl->busy)
-		dl->lane->expecting++;
-	dl->busy = true;
+	if (ddio_list_empty(&dl->expects))
+		ddio_list_add(&dl->expects, &dl->lane->expecting);
 }
 
 static inline void dd_lane_unbusy(struct dd_lane *dl)
 {
-	if (dl->busy)
-		dl->lane->expecting--;
-	dl->busy = false;
+	ddio_list_del(&dl->expects);
 }
 
 /* need.c */

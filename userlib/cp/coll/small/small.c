@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/coll/small/priv.h"
+#include "cp/coll/starts.h"
 #include "cp/group/fan/fan.h"
 
 static void small_free(struct ddio_op *op)
@@ -263,6 +264,7 @@ static bool small_adopt(struct ddio_op *op, struct fan *fan)
 
 	if (fan && !sm)
 		return false;
+	start_not(op);
 	op->m->free(op);
 	op->priv = sm;
 	op->m = &method_small;

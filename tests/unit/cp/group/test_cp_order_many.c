@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Very many collectives of many files at once: what each costs does not grow with their number. */
+#include "cp/coll/starts.h"
+#include "tests/unit/cp/cp_world.h"
+
+enum { FILES = 60, OPS = 67, ALL = FILES * OPS, BYTES = 512, LOOKS = 8 };
+
+struct many_job {
+	struct ddio_extent e;
+	struct ddio_part part;
+	struct ddio_transfer t;
+	struct ddio_op *op;
+};
+
+static void many_world(void (*fn)(struct cp_proc *p), const char *options)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 3,
+						.options = options,
+						.timeout_ms = 60000,
+						.disk_size = "64M" });
+	CU_ASSERT_EQUAL(cp_run(&w, fn, NULL), 0);
+	cp_world_end(&w);
+}
+
+static void job_start(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f,
+		      struct many_job *j, uint32_t i)
+{
+	static uint8_t buf[BYTES];
+
+	*j = (struct many_job){ .e = { (i * p->w->p.procs + p->rank) * BYTES, BYTES } };
+	j->part = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = 1, .list = &j->e };
+	j->t = (struct ddio_transfer){ .struct_size = sizeof(j->t),
+				       .part = &j->part,
+				       .buf = buf,
+				       .method = DDIO_METHOD_DDS,
+				       .flags = DDIO_XFER_OVERLAP | DDIO_XFER_FILE_ORDER };
+	CP_OK(p, ddio_start_write_all(f, g, &j->t, &j->op));
+}
+
+/* Returns how many operations of the group were looked at so far, to find one or the next. */
+static uint64_t looks(struct ddio_group *g)
+{
+	const struct ops *ops = *group_state(g, &op_group_user);
+
+	return ops->looks;
+}
+
+/* One member begins one of each file after the other, from the last file to the first; the others all of a file. */
+static void all_begin(struct cp_proc *p, struct ddio_group *g, struct ddio_file **f,
+		      struct many_job *j)
+{
+	uint32_t k, file;
+
+	for (k = 0; k < ALL; k++) {
+		file = p->rank & 1 ? FILES - 1 - k % FILES : k / OPS;
+		job_start(p, g, f[file], &j[k], p->rank & 1 ? k / FILES : k % OPS);
+	}
+}
+
+static void files_open(struct cp_proc *p, struct ddio_group *g, struct ddio_file **f)
+{
+	char name[16];
+	uint32_t k;
+
+	for (k = 0; k < FILES; k++) {
+		snprintf(name, sizeof(name), "f%u", k);
+		CP_OK(p, ddio_open_all(g, name, DDIO_CREATE, NULL, &f[k]));
+	}
+}
+
+static void files_close(struct ddio_file **f)
+{
+	uint32_t k;
+
+	for (k = 0; k < FILES; k++)
+		ddio_close(f[k]);
+}
+
+static void begun_and_ended(struct cp_proc *p)
+{
+	struct many_job *j = calloc(ALL, sizeof(*j));
+	struct ddio_file *f[FILES] = { NULL };
+	struct ddio_group *g = cp_group(p);
+	uint32_t k;
+
+	files_open(p, g, f);
+	all_begin(p, g, f, j);
+	for (k = 0; k < ALL; k++)
+		CP_OK(p, ddio_wait(j[k].op));
+	CU_ASSERT(looks(g) > 0);
+	CU_ASSERT(looks(g) <= LOOKS * ALL);
+	files_close(f);
+	ddio_group_free(g);
+	free(j);
+}
+
+static void started(void)
+{
+	many_world(begun_and_ended, "delay_us=300");
+}
+
+static void begun_and_broken(struct cp_proc *p)
+{
+	struct many_job *j = calloc(ALL, sizeof(*j));
+	struct ddio_file *f[FILES] = { NULL };
+	struct ddio_group *g = cp_group(p);
+	uint32_t k;
+
+	files_open(p, g, f);
+	all_begin(p, g, f, j);
+	ddio_sim_sleep(p->env, 50 * CP_MS);
+	if (!p->rank)
+		CP_OK(p, ddio_group_abort(g, "the test ends it"));
+	for (k = 0; k < ALL; k++)
+		cp_note(p, ddio_wait(j[k].op));
+	CU_ASSERT_EQUAL(p->ret, -ECONNABORTED);
+	CU_ASSERT(looks(g) <= LOOKS * ALL);
+	files_close(f);
+	ddio_group_free(g);
+	free(j);
+}
+
+static void broken(void)
+{
+	many_world(begun_and_broken, "delay_us=3000");
+}
+
+int main(void)
+{
+	static const struct ut_case cases[] = {
+		{ "begun and ended", started },
+		{ "begun, and the group breaks", broken },
+		{ NULL, NULL },
+	};
+	static const struct ut_suite suites[] = { { "very many of many files", cases } };
+
+	return cp_ut_run("cp_order_many", suites, 1);
+}
