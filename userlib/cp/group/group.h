@@ -94,7 +94,9 @@ struct groups {
  * @patient_from: steps of its own turns from this number on wait for members as long as they live; 0: none
  * @own: its own order; @orders: struct order.node, those of files
  * @nopened: files that were opened by all: the key of the last one's order
+ * @nlent: turns of any order that have lent theirs, and not passed it
  * @fans: steps that are not over; @fans_by_seq: the same, struct fan.node
+ * @nahead: of those, such as this member has not come to; @nclosed: such as it only says of that it has closed their file
  * @gathered: bytes of what children have contributed to be gathered, as they came
  * @ended: steps that failed before all children had contributed
  * @muster: where the members meet for a barrier, once all of them have it; for other threads too
@@ -118,6 +120,7 @@ struct ddio_group {
 	struct order own;
 	struct ddio_hash orders;
 	uint64_t nopened;
+	uint32_t nlent, nahead, nclosed;
 	struct ddio_list fans;
 	struct ddio_hash fans_by_seq;
 	uint64_t gathered;

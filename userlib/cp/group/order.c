@@ -124,10 +124,12 @@ static void turn_lend_now(struct order *order)
 {
 	struct turn *turn = order->turn;
 
-	if (!turn || !turn->asks || order->nlent == TURNS_LENT)
+	if (!turn || !turn->asks || order->nlent == TURNS_LENT ||
+	    order->group->nlent == TURNS_LENT_ALL)
 		return;
 	turn->lent = true;
 	order->nlent++;
+	order->group->nlent++;
 	order->turn = NULL;
 	order_run(order);
 }
@@ -147,6 +149,7 @@ void turn_pass(struct turn *turn)
 	if (turn->lent) {
 		turn->lent = false;
 		order->nlent--;
+		order->group->nlent--;
 		order_get(order);
 		turn_lend_now(order);
 		order_run(order);

@@ -111,10 +111,11 @@ void turn_take_of(struct order *order, struct turn *turn);
 void turn_pass(struct turn *turn);
 /*
  * Whose turn it is has told the others what it is about to do: the next may do so before all have agreed on this.  At most
- * TURNS_LENT of an order have lent theirs at a time; the next after these lends its own when one of them passes.  The turn may be
- * over, and gone.
+ * TURNS_LENT of an order have lent theirs at a time; the next after these lends its own when one of them passes.  None lends it while
+ * TURNS_LENT_ALL of all orders have.  The turn may be over, and gone.
  */
 #define TURNS_LENT 16
+#define TURNS_LENT_ALL 1024
 void turn_lend(struct order *order, struct turn *turn);
 
 #endif /* DDIO_CP_ORDER_H */

@@ -637,9 +637,10 @@ struct order_say {
 	struct ddio_gate gate;
 	struct ddio_group *group;
 	uint64_t number;
-	unsigned int times;
+	unsigned int times, more;
 };
 
+/* What is said more is of the group's own order. */
 static void say_now(void *arg)
 {
 	struct order_say *say = arg;
@@ -650,7 +651,9 @@ static void say_now(void *arg)
 	memcpy(msg.group, say->group->id, sizeof(msg.group));
 	msg.data = nothing;
 	msg.len = sizeof(nothing);
-	for (; say->times; say->times--) {
+	for (; say->times + say->more; say->times ? say->times-- : say->more--) {
+		if (!say->times && order_key(say->number))
+			say->number = say->group->own.last + 1;
 		msg.seq = say->number++ * STEP_NUMBERS;
 		len = ddio_put_fan(buf, sizeof(buf), &msg);
 		peer_send(say->group, 0, DDIO_OP_FAN_IN, buf, (size_t)len);
@@ -658,26 +661,34 @@ static void say_now(void *arg)
 	ddio_gate_open(say->group->session->env, &say->gate);
 }
 
-/* Rank 1 contributes to turns that there are not: its connection is closed, and so all hear of it. */
+/* Rank 1 contributes to turns that there are not, or to more than rank 0 keeps of those: all hear of it. */
 static void nonsense(struct cp_proc *p)
 {
 	static const struct {
 		uint64_t key, place;
-		unsigned int times;
-		bool bad;
+		unsigned int times, more;
+		const char *why;
 	} say[] = {
-		{ 1, 1, 1, false },	    { 1, 65, 1, true },	   { 3, 1, 1, true },
-		{ ORDERS_MAX, 1, 1, true }, { 2, 1, 4096, false }, { 2, 1, 4097, true },
+		{ 1, 1, 1, 0, NULL },
+		{ 4, 1, 1, 0, "is lost" },
+		{ ORDERS_MAX, 1, 1, 0, "is lost" },
+		{ 2, 1, FANS_CLOSED_MAX, 0, NULL },
+		{ 2, 1, FANS_CLOSED_MAX + 1, 0, "files that rank 0 has closed" },
+		{ 1, FANS_AHEAD_MAX, 1, 0, NULL },
+		{ 1, FANS_AHEAD_MAX + 1, 1, 0, "rank 0 is too far behind" },
+		{ 1, 1, FANS_AHEAD_MAX / 2, FANS_AHEAD_MAX / 2, NULL },
+		{ 1, 1, FANS_AHEAD_MAX / 2, FANS_AHEAD_MAX / 2 + 1, "rank 0 is too far behind" },
 	};
 	const uint64_t *which = p->w->arg;
-	struct ddio_file *file[2] = { NULL };
+	struct ddio_file *file[3] = { NULL };
 	struct ddio_group *g = cp_group(p);
 	struct order_say mine = { .group = g,
 				  .number =
 					  (say[*which].key << ORDER_PLACE_BITS) + say[*which].place,
-				  .times = say[*which].times };
+				  .times = say[*which].times,
+				  .more = say[*which].more };
 
-	open_files(p, g, file, 2);
+	open_files(p, g, file, 3);
 	ddio_close(file[1]);
 	CP_OK(p, ddio_group_barrier(g));
 	mine.post.fn = say_now;
@@ -686,8 +697,11 @@ static void nonsense(struct cp_proc *p)
 	if (p->rank == 1)
 		CU_ASSERT_EQUAL(ddio_env_call(p->env, &mine.post, &mine.gate), 0);
 	ddio_sim_sleep(p->env, CP_SEC);
-	CU_ASSERT_EQUAL(ddio_group_check(g) != 0, say[*which].bad);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_group_check(g)) != 0, say[*which].why != NULL);
+	if (say[*which].why)
+		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, say[*which].why));
 	ddio_close(file[0]);
+	ddio_close(file[2]);
 	ddio_group_free(g);
 }
 
@@ -696,7 +710,7 @@ static void nonsense_is_refused(void)
 	struct cp_world w;
 	uint64_t which;
 
-	for (which = 0; which < 6; which++) {
+	for (which = 0; which < 9; which++) {
 		cp_world_begin(&w, &(struct cp_params){ .procs = 3, .timeout_ms = 60000 });
 		CU_ASSERT_EQUAL(cp_run(&w, nonsense, &which), 0);
 		cp_world_end(&w);

@@ -4,7 +4,14 @@
 #include "cp/group/fan/priv.h"
 #include "tests/unit/cp/cp_world.h"
 
-enum { TIMEOUT_MS = 3000, ROUNDS = 100, STREAMS = 4, TOWER_FILES = 200, TOWER_OPS = 16 };
+enum {
+	TIMEOUT_MS = 3000,
+	ROUNDS = 100,
+	STREAMS = 4,
+	TOWER_FILES = 200,
+	TOWER_OPS = 16,
+	BEHIND = 100
+};
 
 static void world(void (*fn)(struct cp_proc *p), uint32_t procs, const char *options, void *arg)
 {
@@ -14,7 +21,7 @@ static void world(void (*fn)(struct cp_proc *p), uint32_t procs, const char *opt
 						.options = options,
 						.timeout_ms = TIMEOUT_MS,
 						.disk_size = "64M" });
-	ddio_sim_limit(w.dw, 300 * CP_SEC);
+	ddio_sim_limit(w.dw, 1200 * CP_SEC);
 	CU_ASSERT_EQUAL(cp_run(&w, fn, arg), 0);
 	cp_world_end(&w);
 }
@@ -251,6 +258,44 @@ static void many_fail(void)
 	world(no_tower, 2, "delay_us=100000", NULL);
 }
 
+/*
+ * Others go on without a member, as often as they have waited for it long enough: all that it comes to afterwards has failed, and then they
+ * are together again.
+ */
+static void far_behind(struct cp_proc *p)
+{
+	const uint64_t together = BEHIND * 3 * TIMEOUT_MS * CP_MS;
+	const uint32_t *flag = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct hard_job j;
+	uint32_t k;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	list_make(p, &j, 0, 4096);
+	j.t.flags = *flag;
+	if (p->rank == 1)
+		ddio_sim_sleep(p->env, BEHIND * 2 * TIMEOUT_MS * CP_MS);
+	for (k = 0; k < BEHIND; k++)
+		CU_ASSERT_EQUAL(job_run(p, g, f, &j), -ETIMEDOUT);
+	CU_ASSERT(ddio_sim_elapsed(p->w->dw) < together);
+	ddio_sim_sleep(p->env, together - ddio_sim_elapsed(p->w->dw));
+	CP_OK(p, job_run(p, g, f, &j));
+	CU_ASSERT_EQUAL(g->nahead, 0);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void behind(void)
+{
+	uint32_t flag;
+
+	flag = 0;
+	world(far_behind, 3, NULL, &flag);
+	flag = DDIO_XFER_FILE_ORDER;
+	world(far_behind, 3, NULL, &flag);
+}
+
 /* A number of an operation that is over fits no other one. */
 static void late_number(struct cp_proc *p)
 {
@@ -296,6 +341,7 @@ int main(void)
 		{ "who is never beside others has its turn", none_starves },
 		{ "a call beside a long one", beside_a_long_one },
 		{ "very many fail", many_fail },
+		{ "a member is far behind", behind },
 		{ "a number of one that is over", old_numbers },
 		{ NULL, NULL },
 	};

@@ -5,14 +5,18 @@
 #include <string.h>
 #include "cp/group/fan/priv.h"
 
-/*
- * Bound what a member that runs ahead can make the others remember: so many steps in the group's order, and in all of files that this
- * member has closed; and so many turns of each file that it has open, which is more than lend theirs.
- */
-enum { FANS_MAX = 4096, FILE_TURNS_MAX = 64 };
+/* The application has come to the step, or never will. */
+static void fan_own(struct fan *fan)
+{
+	if (!fan->mine)
+		fan->group->nahead--;
+	fan->mine = true;
+}
 
 static void fan_free(struct fan *fan)
 {
+	fan_own(fan);
+	fan->group->nclosed -= fan->closed;
 	ddio_timer_cancel(fan->group->session->env, &fan->timer);
 	ddio_list_del(&fan->link);
 	ddio_hash_del(&fan->group->fans_by_seq, &fan->node);
@@ -92,6 +96,7 @@ static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind
 	fan->group = group;
 	fan->seq = seq;
 	fan->kind = kind;
+	group->nahead++;
 	ddio_list_add(&fan->link, &group->fans);
 	ddio_hash_add(&group->fans_by_seq, &fan->node, seq);
 	fan_expire_arm(fan);
@@ -110,31 +115,52 @@ static void nobody_told(void *arg, const struct error *error, const void *data, 
 	(void)len;
 }
 
-static bool fans_over_full(struct ddio_group *group)
-{
-	const struct fan *fan;
-	uint32_t n = 0;
-
-	ddio_list_for_each_entry(fan, &group->fans, link)
-		n += fan->done == nobody_told;
-	return n >= FANS_MAX;
-}
-
 /* Has this member take part only to say that it has closed the file. */
 static void fan_leave(struct fan *fan)
 {
 	char text[DDIO_MAX_TEXT];
 
-	fan->mine = true;
+	fan_own(fan);
+	fan->closed = true;
+	fan->group->nclosed++;
 	fan->done = nobody_told;
 	snprintf(text, sizeof(text), "rank %u has closed the file", fan->group->rank);
 	fan_blame(fan, DDIO_ST_INVALID, fan->group->rank, text);
 }
 
+/* Breaks the group: this member keeps as much as it may.  Returns NULL. */
+static struct fan *fans_full(struct ddio_group *group, const struct error *error)
+{
+	group_break(group, error, group->rank, true);
+	return NULL;
+}
+
+static struct fan *fan_ahead(struct ddio_group *group, uint64_t seq, uint32_t kind,
+			     const struct order *order)
+{
+	struct error error;
+
+	if (seq / STEP_NUMBERS <= order->last + FANS_AHEAD_MAX && group->nahead < FANS_AHEAD_MAX)
+		return fan_new(group, seq, kind);
+	error_status(
+		&error, DDIO_ST_TOO_BIG,
+		"rank %u is too far behind the others: they have begun %u steps that it has not come to",
+		group->rank, FANS_AHEAD_MAX);
+	return fans_full(group, &error);
+}
+
 static struct fan *fan_refused(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
-	struct fan *fan = fans_over_full(group) ? NULL : fan_new(group, seq, kind);
+	struct error error;
+	struct fan *fan;
 
+	if (group->nclosed == FANS_CLOSED_MAX) {
+		error_status(&error, DDIO_ST_TOO_BIG,
+			     "others have begun %u steps in files that rank %u has closed",
+			     FANS_CLOSED_MAX, group->rank);
+		return fans_full(group, &error);
+	}
+	fan = fan_new(group, seq, kind);
 	if (fan)
 		fan_leave(fan);
 	return fan;
@@ -167,16 +193,15 @@ void fans_close(struct ddio_group *group, uint64_t key)
 
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
-	uint64_t number = seq / STEP_NUMBERS, ahead;
+	uint64_t number = seq / STEP_NUMBERS;
 	struct fan *fan = fan_find(group, seq);
 	const struct order *order = fan ? NULL : order_find(group, number);
 
 	if (fan)
 		return fan;
-	if (!order)
-		return order_is_over(group, number) ? fan_refused(group, seq, kind) : NULL;
-	ahead = order == &group->own ? FANS_MAX / STEP_NUMBERS : FILE_TURNS_MAX;
-	return number > order->last + ahead ? NULL : fan_new(group, seq, kind);
+	if (order)
+		return fan_ahead(group, seq, kind, order);
+	return order_is_over(group, number) ? fan_refused(group, seq, kind) : NULL;
 }
 
 static void fan_decide(struct fan *fan)
@@ -234,7 +259,9 @@ static struct fan *fan_begin_get(struct ddio_group *group, uint64_t seq, uint32_
 
 	if (group->broken.status)
 		return NULL;
-	fan = fan_get(group, seq, kind);
+	fan = fan_find(group, seq);
+	if (!fan)
+		fan = fan_new(group, seq, kind);
 	if (!fan) {
 		error_set(&error, -ENOMEM, "out of memory");
 		group_break(group, &error, group->rank, true);
@@ -252,7 +279,7 @@ void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
 		in->done(in->arg, &group->broken, NULL, 0);
 		return;
 	}
-	fan->mine = true;
+	fan_own(fan);
 	fan->root = in->root;
 	fan->done = in->done;
 	fan->arg = in->arg;
@@ -384,6 +411,12 @@ static void fans_fail(struct ddio_group *group, const struct error *error)
 /*
  * As users of groups
  */
+/* By the connection all hear of why the group is broken. */
+static int fan_said(const struct ddio_group *group, int err)
+{
+	return group->broken.status ? 0 : err;
+}
+
 static int fan_message(struct link *link, const void *payload, size_t len,
 		       int (*take)(struct ddio_group *group, const struct ddio_msg_fan *msg))
 {
@@ -395,7 +428,7 @@ static int fan_message(struct link *link, const void *payload, size_t len,
 		return err;
 	if (memcmp(msg.group, group->id, sizeof(msg.group)))
 		return -EPROTO;
-	return group->broken.status ? 0 : take(group, &msg);
+	return group->broken.status ? 0 : fan_said(group, take(group, &msg));
 }
 
 /* @sent: bytes in which the contribution came. */
@@ -446,7 +479,7 @@ static int fan_again_message(struct link *link, const void *payload, size_t len)
 		msg.len = sizeof(nothing);
 		err = 0;
 	}
-	return err ? err : fan_count_up(group, &msg, sent);
+	return err ? err : fan_said(group, fan_count_up(group, &msg, sent));
 }
 
 static int fan_out_message(struct link *link, const void *payload, size_t len)

@@ -47,6 +47,12 @@ struct step_kind {
 	void *(*slice)(const void *verdict, size_t len, uint32_t first, uint64_t end, size_t *n);
 };
 
+/*
+ * So many steps a member keeps that it has not come to.  That it is further behind than so breaks the group.  Those in which it only says
+ * that it has closed their file are not counted here, but by themselves.
+ */
+enum { FANS_AHEAD_MAX = 32768, FANS_CLOSED_MAX = 4096 };
+
 /* Steps of one turn. */
 enum { STEP_FIRST = 0, STEP_MIDDLE = 1, STEP_LAST = 2, STEP_NUMBERS = 4 };
 

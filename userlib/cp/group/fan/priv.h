@@ -22,7 +22,7 @@ enum fan_state {
  * @node: in the group's table, by @seq
  * @seq: number of the turn and position in it
  * @kind: of the first contribution
- * @mine: the application has called
+ * @mine: the application has called, or has closed the file: @closed
  * @late: it has expired, or the parent asked; of a patient group: the neighbours know of it
  * @gave_up: it goes on without a child that may still answer
  * @arrived: bit k: the child whose distance is 1 << k
@@ -38,7 +38,7 @@ struct fan {
 	uint64_t seq;
 	uint32_t kind;
 	enum fan_state state;
-	bool mine, late, gave_up;
+	bool mine, closed, late, gave_up;
 	uint32_t arrived;
 	struct error verdict;
 	uint32_t verdict_rank;
@@ -60,7 +60,7 @@ struct fan {
 void fan_advance(struct fan *fan);
 /* NULL: there is none. */
 struct fan *fan_find(struct ddio_group *group, uint64_t seq);
-/* Makes the step if there is none.  NULL: no memory, too far ahead, or of a file that was never open. */
+/* Makes the step, of which others say something, if there is none.  NULL: no memory, too far ahead, or of a file that was never open. */
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 
 /* gather.c */
