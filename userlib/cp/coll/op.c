@@ -432,6 +432,7 @@ const struct group_user op_group_user = {
 	.busy = ops_busy,
 	.broken = ops_fail,
 	.warned = ops_warned,
+	.decided = starts_resume,
 	.free = ops_free,
 };
 

@@ -34,6 +34,7 @@ void ops_init(struct ops *ops)
 	ddio_list_init(&ops->unprepared);
 	ddio_list_init(&ops->ready);
 	ddio_list_init(&ops->free);
+	ddio_list_init(&ops->held);
 }
 
 void ops_free(void *state)
@@ -252,6 +253,33 @@ void start_decided(struct ddio_op *op)
 }
 
 /*
+ * Returns true if nodes would keep it waiting until the end of the group's epoch, and it would keep other writes of that from them.  What is
+ * in the group's order may not wait here: the end of the epoch comes after it.
+ */
+static bool is_held(const struct ddio_op *op)
+{
+	return !in_group_order(op) && epochs_have(op->group, op->file);
+}
+
+/* Returns the first that nodes may be asked for, but for those that are under way; NULL: there is none. */
+static struct ddio_op *ready_first(struct ops *ops)
+{
+	struct order_line *line;
+	struct ddio_op *op;
+
+	while (!ddio_list_empty(&ops->ready)) {
+		line = ddio_list_first(&ops->ready, struct order_line, link);
+		op = line_first(line);
+		if (!is_held(op))
+			return op;
+		ops->looks++;
+		ddio_list_del(&line->link);
+		ddio_list_add(&line->link, &ops->held);
+	}
+	return NULL;
+}
+
+/*
  * Returns the next that can be started.  One that must wait keeps those behind it waiting, or it might for ever: each that was
  * started ends, and then it is the next.
  */
@@ -262,10 +290,8 @@ static struct ddio_op *start_next(struct ops *ops)
 	ops->looks++;
 	if (!ddio_list_empty(&ops->free))
 		return line_first(ddio_list_first(&ops->free, struct order_line, link));
-	if (ddio_list_empty(&ops->ready))
-		return NULL;
-	op = line_first(ddio_list_first(&ops->ready, struct order_line, link));
-	return must_wait(ops, op) ? NULL : op;
+	op = ready_first(ops);
+	return op && !must_wait(ops, op) ? op : NULL;
 }
 
 void starts_decide(struct ddio_group *group)
@@ -282,6 +308,16 @@ void starts_decide(struct ddio_group *group)
 		start_decide(op);
 	ops->decides = false;
 	group_put(group);
+}
+
+void starts_resume(struct ddio_group *group)
+{
+	struct ops *ops = ops_of(group);
+
+	if (!ops)
+		return;
+	ddio_list_splice(&ops->held, &ops->ready);
+	starts_decide(group);
 }
 
 /*

@@ -21,14 +21,14 @@ struct start_numbers {
  * @unprepared: struct ddio_op.start_link: those that wait until @preparing has prepared; @begins: they are being begun
  * @numbered: struct ddio_op.name, by number; @unnamed: the same, by place, of those that nodes might be asked for and that have no number
  * @ready: struct order_line.link, in the order in which they have come: of those orders whose first has all but its turn at nodes; @free: of
- *	those whose first needs none there
+ *	those whose first needs none there; @held: of those whose first is of a file that the group's epoch has
  * @decides: firsts of these are being started
  * @nstarted: so many rank 0 has had nodes asked for; @nlate: of those, such as are never beside others
  * @told: as all members know it, from the verdicts; @used: as rank 0 does, also of those that have failed
  * @looks: how often one was looked at, to find it, the next to start, or those to fail
  */
 struct ops {
-	struct ddio_list all, unprepared, ready, free;
+	struct ddio_list all, unprepared, ready, free, held;
 	struct ddio_hash by_turn, numbered, unnamed;
 	struct ddio_op *preparing;
 	bool begins, decides;
@@ -49,6 +49,8 @@ void start_leave(struct ddio_op *op);
 void start_ready(struct ddio_op *op);
 /* Rank 0: no node takes it for the group's: those behind it need not wait for it. */
 void start_not(struct ddio_op *op);
+/* The group's epoch is over: those of its files can be started. */
+void starts_resume(struct ddio_group *group);
 /* Rank 0: starts those that can be started, by start_decide() of agreement.c. */
 void starts_decide(struct ddio_group *group);
 /* Rank 0: gives an operation for nodes its number, and takes it for started. */

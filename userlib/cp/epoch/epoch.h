@@ -76,6 +76,8 @@ extern const struct group_user epoch_group_user;
  */
 bool epochs_enter(struct ddio_group *group, struct ddio_file *file, uint64_t *which,
 		  struct error *error);
+/* Returns true if the group has an epoch that has a write of the file. */
+bool epochs_have(struct ddio_group *group, const struct ddio_file *file);
 /* It has ended, with @error; one that failed takes all others with it. */
 void epochs_left(struct ddio_group *group, uint64_t which, const struct error *error);
 /* Rank 0: all have prepared it, and the decision on all will be its own.  Returns false if that has come already. */

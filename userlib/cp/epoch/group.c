@@ -108,6 +108,13 @@ bool epochs_enter(struct ddio_group *group, struct ddio_file *file, uint64_t *wh
 	return !error->status;
 }
 
+bool epochs_have(struct ddio_group *group, const struct ddio_file *file)
+{
+	struct epochs *es = epochs_of(group);
+
+	return es && has(es, file->rec.ref.id);
+}
+
 void epochs_left(struct ddio_group *group, uint64_t which, const struct error *error)
 {
 	struct epochs *es = epochs_same(group, which);
@@ -158,6 +165,17 @@ static void dropped(struct epochs_job *job)
 	free(es);
 }
 
+/* Takes it from the group. */
+static void forget(struct ddio_group *group)
+{
+	const struct group_user *const *u;
+
+	*group_state(group, &epoch_group_user) = NULL;
+	for (u = group_users(group); *u; u++)
+		if ((*u)->decided)
+			(*u)->decided(group);
+}
+
 /* Takes it from the group, and has it given up if it is not decided. */
 static void drop(struct ddio_group *group)
 {
@@ -165,7 +183,7 @@ static void drop(struct ddio_group *group)
 
 	if (!es)
 		return;
-	*group_state(group, &epoch_group_user) = NULL;
+	forget(group);
 	put_some(&es->job, false);
 	es->job.done = dropped;
 	epochs_abort(&es->job);
@@ -197,7 +215,7 @@ static void epoch_over(struct epoch_call *ec)
 		epoch_call_end(ec);
 		return;
 	}
-	*group_state(ec->group, &epoch_group_user) = NULL;
+	forget(ec->group);
 	put_some(&es->job, ec->decided);
 	es->job.done = aborted;
 	es->job.arg = ec;

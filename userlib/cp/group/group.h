@@ -43,6 +43,7 @@ enum { GROUP_USERS = 12 };
  * @lost: a member did not do its part
  * @broken: the group is broken: ends what is under way
  * @warned: a neighbour, @from, says that a turn's operation has failed; see fan/late.c
+ * @decided: an epoch of the group is over, and what waited for that can go on
  * @closed: the group's handle is being freed
  * @free, @free_link: the group, or the link's connection, goes, and with it what the user keeps
  *	in group_state() or link_state()
@@ -57,6 +58,7 @@ struct group_user {
 	void (*lost)(struct ddio_group *group, uint32_t rank, const char *why);
 	void (*broken)(struct ddio_group *group, const struct error *error);
 	void (*warned)(struct ddio_group *group, uint64_t number, uint32_t from);
+	void (*decided)(struct ddio_group *group);
 	void (*closed)(struct ddio_group *group);
 	void (*free)(void *state);
 	void (*free_link)(void *state);

@@ -333,6 +333,58 @@ static void old_numbers(void)
 	world(late_number, 3, NULL, NULL);
 }
 
+struct hard_epoch {
+	uint32_t flag;
+	bool commit;
+};
+
+/* What waits for the end of an epoch of several files does not keep its other writes from it. */
+static void epoch_waits(struct cp_proc *p)
+{
+	const struct hard_epoch *how = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL, *again = NULL, *other = NULL;
+	struct hard_job write, read, rest;
+
+	p->session->transfers->ask_alone = 1;
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
+	CP_OK(p, ddio_open_all(g, "g", DDIO_CREATE, NULL, &other));
+	array_make(p, &write, 65536);
+	write.t.flags = 0;
+	CP_OK(p, ddio_write_all(f, g, &write.t));
+	CP_OK(p, ddio_epoch_begin(g));
+	write.t.flags = DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_write_all(f, g, &write.t));
+	list_make(p, &read, 0, 65536);
+	read.t.flags = how->flag;
+	read.t.buf = buf + 65536;
+	CP_OK(p, ddio_start_read_all(again, g, &read.t, &read.op));
+	ddio_sim_sleep(p->env, CP_SEC);
+	array_make(p, &rest, 65536);
+	rest.t.flags = DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_write_all(other, g, &rest.t));
+	CU_ASSERT_EQUAL(ddio_test(read.op), -EINPROGRESS);
+	CP_OK(p, how->commit ? ddio_epoch_commit(g) : ddio_epoch_abort(g));
+	CP_OK(p, ddio_wait(read.op));
+	ddio_close(f);
+	ddio_close(again);
+	ddio_close(other);
+	ddio_group_free(g);
+}
+
+static void epoch_ends(void)
+{
+	struct hard_epoch how;
+	uint32_t k;
+
+	for (k = 0; k < 4; k++) {
+		how.flag = k & 1 ? DDIO_XFER_FILE_ORDER : 0;
+		how.commit = k & 2;
+		world(epoch_waits, 3, NULL, &how);
+	}
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -343,6 +395,7 @@ int main(void)
 		{ "very many fail", many_fail },
 		{ "a member is far behind", behind },
 		{ "a number of one that is over", old_numbers },
+		{ "an epoch's other writes", epoch_ends },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "orders of files, hard", cases } };
