@@ -167,6 +167,7 @@ void op_agreed(struct ddio_op *op, const struct error *error)
 {
 	op->fan = NULL;
 	op->agreed = !error->status;
+	/* The next begins, but what it has a node asked for comes there behind this: see starts.c. */
 	turn_pass(&op->turn);
 	if (error->status) {
 		op->failed = *error;

@@ -97,6 +97,7 @@ struct transfers {
  * @in_file_order: in that of the file's collectives with DDIO_XFER_FILE_ORDER, and not in the group's
  * @by_turn, @name: in tables of the group's, see struct ops
  * @number: by which nodes know it; 0: not known yet.  @started: rank 0 has had nodes asked for it; @dealt: members ask, each its own
+ * @aside: it is in the group's order, and waits for the end of the group's epoch there
  * @unspread: a node does not know descriptions that are spread
  * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
  * @rooted: rank 0 has an exchange with the name server under way
@@ -123,7 +124,7 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, in_file_order, started, dealt, unspread, agreed, warned, rooted, sized,
+	bool writing, in_file_order, started, aside, dealt, unspread, agreed, warned, rooted, sized,
 		finishing, clipped, may_spread;
 	bool may_carry, carried, gathered;
 	int gather_err;

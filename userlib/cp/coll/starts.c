@@ -193,8 +193,7 @@ struct ddio_op *op_numbered(struct ddio_group *group, uint64_t number)
 
 /*
  * Returns true if a node may be asked for it after others that were started later: by another member; or, where one does not know
- * descriptions that are spread, once all others are ready.  Those of one order do not begin before it is agreed on; with others it is
- * never at the nodes at the same time.
+ * descriptions that are spread, once all others are ready.
  */
 static bool starts_late(const struct ddio_op *op)
 {
@@ -202,13 +201,18 @@ static bool starts_late(const struct ddio_op *op)
 			     !(op->flags & DDIO_XFER_OVERLAP));
 }
 
+/* Members that ask, each its own nodes, ask for all of a file by the same connections. */
+static bool is_behind(const struct ops *ops, const struct ddio_op *op)
+{
+	return op->dealt && ops->nlate == ops->nmeet && ops->late_file == op->file->rec.ref.id;
+}
+
+/* One that a node may be asked for late is at nodes with no other that it could meet there before or after its time. */
 static bool must_wait(const struct ops *ops, const struct ddio_op *op)
 {
-	const struct order_line *own = &op->turn.order->line;
-
 	if (ops->nstarted >= STARTED_MAX)
 		return true;
-	return starts_late(op) ? ops->nstarted > own->nstarted : ops->nlate > own->nlate;
+	return starts_late(op) ? ops->nmeet && !is_behind(ops, op) : ops->nlate;
 }
 
 static struct ddio_op *line_first(const struct order_line *line)
@@ -342,30 +346,36 @@ void start_not(struct ddio_op *op)
 	op->number = 0;
 }
 
+/* Those that nodes keep until the end of the epoch must not keep from them what comes before that. */
+static void start_count(struct ops *ops, const struct ddio_op *op, int one)
+{
+	if (op->aside)
+		return;
+	ops->nmeet += (uint32_t)one;
+	if (starts_late(op))
+		ops->nlate += (uint32_t)one;
+}
+
 void start_take(struct ddio_op *op)
 {
 	struct ops *ops = ops_of(op->group);
-	uint32_t late = starts_late(op);
 
 	op_name(ops, op, number_next(&ops->used, op));
 	number_note(&ops->used, op);
 	op->started = true;
 	ops->nstarted++;
-	ops->nlate += late;
-	op->turn.order->line.nstarted++;
-	op->turn.order->line.nlate += late;
+	op->aside = in_group_order(op) && !op->within && epochs_have(op->group, op->file);
+	start_count(ops, op, 1);
+	if (!op->aside)
+		ops->late_file = op->dealt ? op->file->rec.ref.id : 0;
 	line_leave(op);
 }
 
 static void start_over(struct ops *ops, struct ddio_op *op)
 {
-	uint32_t late = starts_late(op);
-
 	op->started = false;
 	ops->nstarted--;
-	ops->nlate -= late;
-	op->turn.order->line.nstarted--;
-	op->turn.order->line.nlate -= late;
+	start_count(ops, op, -1);
 }
 
 void start_leave(struct ddio_op *op)

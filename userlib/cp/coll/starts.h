@@ -23,7 +23,9 @@ struct start_numbers {
  * @ready: struct order_line.link, in the order in which they have come: of those orders whose first has all but its turn at nodes; @free: of
  *	those whose first needs none there; @held: of those whose first is of a file that the group's epoch has
  * @decides: firsts of these are being started
- * @nstarted: so many rank 0 has had nodes asked for; @nlate: of those, such as are never beside others
+ * @nstarted: so many rank 0 has had nodes asked for
+ * @nmeet: of those, such as another might meet at a node before or after its time; @nlate: of these, such as a node may be asked for late, and
+ *	@late_file: members do, each its own nodes of that file; 0: not so
  * @told: as all members know it, from the verdicts; @used: as rank 0 does, also of those that have failed
  * @looks: how often one was looked at, to find it, the next to start, or those to fail
  */
@@ -32,7 +34,8 @@ struct ops {
 	struct ddio_hash by_turn, numbered, unnamed;
 	struct ddio_op *preparing;
 	bool begins, decides;
-	uint32_t nstarted, nlate;
+	uint32_t nstarted, nmeet, nlate;
+	uint64_t late_file;
 	struct start_numbers told, used;
 	uint64_t looks;
 };

@@ -42,11 +42,9 @@ struct turn {
  * struct order_line - what rank 0 keeps of an order to start its transfers in it: coll/starts.c
  * @link: the first of @ops can be started
  * @ops: those that were not started
- * @nstarted: of it, under way at nodes; @nlate: of those, such as are never beside others
  */
 struct order_line {
 	struct ddio_list link, ops;
-	uint32_t nstarted, nlate;
 };
 
 /**

@@ -10,6 +10,7 @@ enum {
 	STREAMS = 4,
 	TOWER_FILES = 200,
 	TOWER_OPS = 16,
+	OVERTAKES = 32,
 	BEHIND = 100
 };
 
@@ -333,6 +334,55 @@ static void old_numbers(void)
 	world(late_number, 3, NULL, NULL);
 }
 
+/*
+ * What members ask for, each its own nodes, takes its time to each; others that are asked for by one member, or by other members, do not
+ * come to a node before it.
+ */
+static void overtakes(struct cp_proc *p)
+{
+	const struct ddio_sim_link slow = { .latency_ns = 20000,
+					    .jitter_ns = 5 * CP_MS,
+					    .window = 1 << 20 };
+	const uint32_t *flag = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f[2] = { NULL };
+	struct hard_job j[OVERTAKES];
+	uint32_t k;
+
+	p->session->transfers->ask_alone = 1;
+	CP_OK(p, ddio_open_all(g, "a", DDIO_CREATE, NULL, &f[0]));
+	CP_OK(p, ddio_open_all(g, "b", DDIO_CREATE, NULL, &f[1]));
+	ddio_sim_set_link(p->env, &slow);
+	for (k = 0; k < OVERTAKES; k++) {
+		stream_make(p, &j[k], k % 4 < 2);
+		j[k].t.flags &= ~(uint32_t)DDIO_XFER_FILE_ORDER;
+		j[k].t.flags |= *flag;
+		CP_OK(p, ddio_start_write_all(f[k & 1], g, &j[k].t, &j[k].op));
+	}
+	for (k = 0; k < OVERTAKES; k++)
+		CP_OK(p, ddio_wait(j[k].op));
+	ddio_close(f[0]);
+	ddio_close(f[1]);
+	ddio_group_free(g);
+}
+
+static void none_overtakes(void)
+{
+	struct cp_world w;
+	uint32_t flag, k;
+
+	for (k = 0; k < ut_rounds(60); k++) {
+		flag = k & 1 ? DDIO_XFER_FILE_ORDER : 0;
+		cp_world_begin(&w, &(struct cp_params){ .procs = 4,
+							.nodes = 4,
+							.seed = k,
+							.timeout_ms = TIMEOUT_MS,
+							.disk_size = "64M" });
+		CU_ASSERT_EQUAL(cp_run(&w, overtakes, &flag), 0);
+		cp_world_end(&w);
+	}
+}
+
 struct hard_epoch {
 	uint32_t flag;
 	bool commit;
@@ -396,6 +446,7 @@ int main(void)
 		{ "a member is far behind", behind },
 		{ "a number of one that is over", old_numbers },
 		{ "an epoch's other writes", epoch_ends },
+		{ "no start overtakes another", none_overtakes },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "orders of files, hard", cases } };
