@@ -16,7 +16,6 @@ struct open_all_call {
 	struct session_call call;
 	struct ddio_group *group;
 	struct turn turn;
-	uint64_t key; /* of the file's order, which all that hear that it is open count alike */
 	struct file_opening job;
 	struct node_request request;
 	struct fan *fan;
@@ -34,10 +33,10 @@ static void open_all_end(struct open_all_call *oc)
 	call_end(&oc->call, &oc->error);
 }
 
-/* The key is the same on all members: they open files in the same order. */
+/* Its key is the same on all members: those that hear that a file is open count alike, in the same order. */
 static int open_all_order(struct open_all_call *oc)
 {
-	oc->file->order = order_new(oc->group, oc->key);
+	oc->file->order = order_new(oc->group, oc->group->nopened);
 	if (oc->file->order)
 		return 0;
 	file_put(oc->file);
@@ -134,7 +133,7 @@ static void open_all_agreed(void *arg, const struct error *error, const void *da
 
 	oc->error = *error;
 	if (!error->status) {
-		oc->key = ++oc->group->nopened;
+		oc->group->nopened++;
 		err = open_all_record(oc, data, len);
 		if (err)
 			error_set(&oc->error, err, "%s: %s", oc->job.name, strerror(-err));
