@@ -192,7 +192,7 @@ nothing_left() {
 		grep -q '^0 files, 0 objects, 0 extents, 0 blocks' "$dir/said" &&
 		grep -q ' 0 orphans: consistent' "$dir/said"
 }
-# What is left is said.
+# Prints what is left if there is something for long.
 cleared() {
 	soon nothing_left && return
 	cat "$dir/said"

@@ -283,14 +283,14 @@ static void nobody_waits(void)
  * A group is freed at any step of its first transfer: while I/O processors are being told of it, for one.  Nothing is left of it, here or
  * there.
  */
-struct early {
+struct early_free {
 	uint64_t after;
 	bool hit;
 };
 
 static void free_early(struct cp_proc *p)
 {
-	struct early *early = p->w->arg;
+	struct early_free *early = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	uint8_t *buf = malloc(SHARE);
 	struct ddio_transfer t = transfer(buf, DDIO_METHOD_DDS);
@@ -325,12 +325,12 @@ static bool groups_are_known(const struct cp_world *w)
 
 static void freed_at_each_step(void)
 {
-	struct early early = { .hit = true };
+	struct early_free early = { .hit = true };
 	struct cp_world w;
 	uint64_t step;
 
 	for (step = 0; early.hit; step += ut_stride(5)) {
-		early = (struct early){ .after = step * 20000 };
+		early = (struct early_free){ .after = step * 20000 };
 		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS });
 		CU_ASSERT_EQUAL(cp_run(&w, free_early, &early), 0);
 		CU_ASSERT(!groups_are_known(&w));

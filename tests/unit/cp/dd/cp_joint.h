@@ -13,13 +13,13 @@
 enum { JOINT_MEMBERS = 8, JOINT_LETTERS = 64, JOINT_DISK_NS = 200000 };
 
 /* @refs: one of each holder; @member: those whose memory is in it */
-struct ddio_joint {
+struct cp_joint {
 	uint32_t refs;
-	struct ddio_membership *member[JOINT_MEMBERS];
+	struct cp_membership *member[JOINT_MEMBERS];
 };
 
-struct ddio_membership {
-	struct ddio_joint *joint;
+struct cp_membership {
+	struct cp_joint *joint;
 	uint32_t member;
 	uint8_t *mem;
 	size_t len;
@@ -30,29 +30,42 @@ struct ddio_membership {
 static struct {
 	struct {
 		char name[MAILBOX_NAME];
-		struct ddio_joint *joint;
+		struct cp_joint *joint;
 	} letter[JOINT_LETTERS];
 	uint32_t used, unused, blocks, orphans;
 } joints;
 
+static struct cp_joint *joint_played(struct ddio_joint *joint)
+{
+	return (struct cp_joint *)joint;
+}
+
 int ddio_joint_new(struct ddio_env *env, uint32_t members, struct ddio_joint **joint)
 {
+	struct cp_joint *j = calloc(1, sizeof(*j));
+
 	(void)env;
 	CU_ASSERT_FATAL(members <= JOINT_MEMBERS);
-	*joint = calloc(1, sizeof(**joint));
-	(*joint)->refs = 1;
+	j->refs = 1;
+	*joint = (struct ddio_joint *)j;
 	return 0;
 }
 
 void ddio_joint_get(struct ddio_joint *joint)
 {
-	joint->refs++;
+	joint_played(joint)->refs++;
+}
+
+static void joint_drop(struct cp_joint *joint)
+{
+	if (!--joint->refs)
+		free(joint);
 }
 
 void ddio_joint_put(struct ddio_joint *joint)
 {
-	if (joint && !--joint->refs)
-		free(joint);
+	if (joint)
+		joint_drop(joint_played(joint));
 }
 
 int joint_fd(const struct ddio_joint *joint)
@@ -70,8 +83,8 @@ int ddio_joint_send(struct ddio_joint *joint, const char *name, const uint8_t to
 		;
 	CU_ASSERT_FATAL(i < JOINT_LETTERS);
 	snprintf(joints.letter[i].name, MAILBOX_NAME, "%s", name);
-	joints.letter[i].joint = joint;
-	joint->refs++;
+	joints.letter[i].joint = joint_played(joint);
+	ddio_joint_get(joint);
 	return 0;
 }
 
@@ -81,7 +94,7 @@ int ddio_mailbox_take(struct ddio_mailbox *box, struct ddio_joint **joint)
 
 	for (i = 0; i < JOINT_LETTERS; i++)
 		if (joints.letter[i].joint && !strcmp(joints.letter[i].name, box->name)) {
-			*joint = joints.letter[i].joint;
+			*joint = (struct ddio_joint *)joints.letter[i].joint;
 			joints.letter[i].joint = NULL;
 			return 0;
 		}
@@ -91,27 +104,30 @@ int ddio_mailbox_take(struct ddio_mailbox *box, struct ddio_joint **joint)
 int ddio_joint_join(struct ddio_joint *joint, uint32_t member, const void *mem, size_t len,
 		    bool reading, struct ddio_membership **membership)
 {
-	struct ddio_membership *m;
+	struct cp_joint *j = joint_played(joint);
+	struct cp_membership *m;
 
 	(void)reading;
-	if (joint->member[member])
+	if (j->member[member])
 		return -EEXIST;
 	m = malloc(sizeof(*m));
-	*m = (struct ddio_membership){ joint, member, (uint8_t *)(uintptr_t)mem, len, false };
-	joint->refs++;
-	joint->member[member] = m;
-	*membership = m;
+	*m = (struct cp_membership){ j, member, (uint8_t *)(uintptr_t)mem, len, false };
+	j->refs++;
+	j->member[member] = m;
+	*membership = (struct ddio_membership *)m;
 	return 0;
 }
 
-void ddio_membership_end(struct ddio_membership *m)
+void ddio_membership_end(struct ddio_membership *membership)
 {
+	struct cp_membership *m = (struct cp_membership *)membership;
+
 	if (!m)
 		return;
 	joints.used += m->used;
 	joints.unused += !m->used;
 	m->joint->member[m->member] = NULL;
-	ddio_joint_put(m->joint);
+	joint_drop(m->joint);
 	free(m);
 }
 
@@ -124,7 +140,7 @@ struct joint_disk {
 };
 
 static void run_move(const struct ddio_run *run, uint32_t level, uint64_t at, uint64_t mem,
-		     uint8_t *block, const struct ddio_membership *m, bool write)
+		     uint8_t *block, const struct cp_membership *m, bool write)
 {
 	uint32_t i;
 
@@ -142,6 +158,7 @@ static void run_move(const struct ddio_run *run, uint32_t level, uint64_t at, ui
 /* Return: 0, or -EOWNERDEAD: a member is not in the joint. */
 static int block_move(struct ddio_disk_scatter *list, const struct ddio_block *b)
 {
+	const struct cp_joint *joint = joint_played(list->spec.joint);
 	bool write = list->spec.op == DDIO_DISK_WRITE;
 	uint8_t *block = calloc(1, list->spec.len);
 	struct ddio_disk_req req = {
@@ -150,7 +167,7 @@ static int block_move(struct ddio_disk_scatter *list, const struct ddio_block *b
 	uint64_t i;
 
 	for (i = 0; i < b->nr_runs; i++)
-		if (!list->spec.joint->member[list->run[b->first_run + i].member]) {
+		if (!joint->member[list->run[b->first_run + i].member]) {
 			free(block);
 			joints.orphans++;
 			return -EOWNERDEAD;
@@ -159,7 +176,7 @@ static int block_move(struct ddio_disk_scatter *list, const struct ddio_block *b
 		CU_ASSERT_EQUAL(ddio_disk_mem.rw_sync(list->disk, &req), 0);
 	for (i = 0; i < b->nr_runs; i++) {
 		const struct ddio_run *run = &list->run[b->first_run + i];
-		struct ddio_membership *m = list->spec.joint->member[run->member];
+		struct cp_membership *m = joint->member[run->member];
 
 		m->used = true;
 		run_move(run, run->levels, run->offset, run->memory, block, m, write);
