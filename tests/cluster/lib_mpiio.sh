@@ -3,6 +3,8 @@
 # MPI programs as they are, with libddio_mpiio in front of their MPI.  Sourced, behind what makes the cluster's library.
 . tests/mpiio/launch.sh
 library=$top/build/libddio_mpiio.so
+# Ranks that wait sleep, which leaves the processors to what they wait for, and to other tests.
+export PATIENT=$top/build/tests/mpiio/patient.so
 # Open MPI's sockets have short names only.
 export TMPDIR=$dir
 

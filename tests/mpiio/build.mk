@@ -31,8 +31,14 @@ mpiio_large = $(shell printf '%s\n' 'use mpi_f08' \
 
 .PHONY: mpiio-tests
 mpiio-tests:
-	$(Q)$(MAKE) --no-print-directory $(foreach m,$(MPIIO_MPIS),\
+	$(Q)$(MAKE) --no-print-directory $(MPIIO_O)/patient.so $(foreach m,$(MPIIO_MPIS),\
 		$(patsubst %,$(MPIIO_O)/$(m)/%,$(call mpiio_programs,$(m))))
+
+# Loaded with ranks, which then sleep while they wait.
+$(MPIIO_O)/patient.so: tests/mpiio/patient.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(WARN) -O1 -g -fPIC -shared -o $@ $<
 
 # $(call mpiio_rules,MPI)
 define mpiio_rules

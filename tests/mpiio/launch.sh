@@ -23,14 +23,15 @@ job() {
 	return $rc
 }
 
-# launch PROGRAM...: on $N ranks, with $PRELOAD for the ranks alone, for at most $BOUND seconds
+# launch PROGRAM...: on $N ranks, with $PRELOAD and $PATIENT (patient.so, or nothing) for the ranks alone, for at most $BOUND seconds
 launch() {
-	local env=()
+	local env=() preload=${PRELOAD:-}
+	preload=${preload:+$preload }${PATIENT:-}
 	if [ "$mpi" = mpich ]; then
-		[ -z "${PRELOAD:-}" ] || env=(-genv LD_PRELOAD "$PRELOAD")
+		[ -z "$preload" ] || env=(-genv LD_PRELOAD "$preload")
 		job "${BOUND:-300}" mpiexec.mpich -iface lo -n "$N" "${env[@]}" "$@"
 	else
-		[ -z "${PRELOAD:-}" ] || env=(-x "LD_PRELOAD=$PRELOAD")
+		[ -z "$preload" ] || env=(-x "LD_PRELOAD=$preload")
 		job "${BOUND:-300}" mpiexec.openmpi -n "$N" "${env[@]}" "$@"
 	fi
 }
