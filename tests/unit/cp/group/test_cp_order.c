@@ -661,6 +661,18 @@ static void say_now(void *arg)
 	ddio_gate_open(say->group->session->env, &say->gate);
 }
 
+/* Has rank 1 say it, and all wait until it has come. */
+static void say_to_root(struct cp_proc *p, struct ddio_group *g, struct order_say say)
+{
+	say.group = g;
+	say.post.fn = say_now;
+	say.post.arg = &say;
+	ddio_gate_init(&say.gate);
+	if (p->rank == 1)
+		CU_ASSERT_EQUAL(ddio_env_call(p->env, &say.post, &say.gate), 0);
+	ddio_sim_sleep(p->env, CP_SEC);
+}
+
 /* Rank 1 contributes to turns that there are not, or to more than rank 0 keeps of those: all hear of it. */
 static void nonsense(struct cp_proc *p)
 {
@@ -682,26 +694,44 @@ static void nonsense(struct cp_proc *p)
 	const uint64_t *which = p->w->arg;
 	struct ddio_file *file[3] = { NULL };
 	struct ddio_group *g = cp_group(p);
-	struct order_say mine = { .group = g,
-				  .number =
-					  (say[*which].key << ORDER_PLACE_BITS) + say[*which].place,
-				  .times = say[*which].times,
-				  .more = say[*which].more };
 
 	open_files(p, g, file, 3);
 	ddio_close(file[1]);
 	CP_OK(p, ddio_group_barrier(g));
-	mine.post.fn = say_now;
-	mine.post.arg = &mine;
-	ddio_gate_init(&mine.gate);
-	if (p->rank == 1)
-		CU_ASSERT_EQUAL(ddio_env_call(p->env, &mine.post, &mine.gate), 0);
-	ddio_sim_sleep(p->env, CP_SEC);
+	say_to_root(p, g,
+		    (struct order_say){ .number = (say[*which].key << ORDER_PLACE_BITS) +
+						  say[*which].place,
+					.times = say[*which].times,
+					.more = say[*which].more });
 	CU_ASSERT_EQUAL(cp_note(p, ddio_group_check(g)) != 0, say[*which].why != NULL);
 	if (say[*which].why)
 		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, say[*which].why));
 	ddio_close(file[0]);
 	ddio_close(file[2]);
+	ddio_group_free(g);
+}
+
+/* What rank 0 has heard of before it closes the file counts like what it hears of later, also if the bound is passed at once. */
+static void closed_past_bound(struct cp_proc *p)
+{
+	struct ddio_file *file[2] = { NULL };
+	struct ddio_group *g = cp_group(p);
+
+	open_files(p, g, file, 2);
+	ddio_close(file[1]);
+	CP_OK(p, ddio_group_barrier(g));
+	say_to_root(p, g,
+		    (struct order_say){ .number = (2ull << ORDER_PLACE_BITS) + 1,
+					.times = FANS_CLOSED_MAX - 1 });
+	say_to_root(p, g,
+		    (struct order_say){ .number = (1ull << ORDER_PLACE_BITS) + 1, .times = 2 });
+	ddio_close(file[0]);
+	CP_OK(p, ddio_group_check(g));
+	say_to_root(p, g,
+		    (struct order_say){ .number = (2ull << ORDER_PLACE_BITS) + FANS_CLOSED_MAX,
+					.times = 1 });
+	CU_ASSERT_NOT_EQUAL(cp_note(p, ddio_group_check(g)), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "files that rank 0 has closed"));
 	ddio_group_free(g);
 }
 
@@ -715,6 +745,7 @@ static void nonsense_is_refused(void)
 		CU_ASSERT_EQUAL(cp_run(&w, nonsense, &which), 0);
 		cp_world_end(&w);
 	}
+	world(closed_past_bound, 3, false, NULL);
 }
 
 /*

@@ -154,7 +154,7 @@ static struct fan *fan_refused(struct ddio_group *group, uint64_t seq, uint32_t 
 	struct error error;
 	struct fan *fan;
 
-	if (group->nclosed == FANS_CLOSED_MAX) {
+	if (group->nclosed >= FANS_CLOSED_MAX) {
 		error_status(&error, DDIO_ST_TOO_BIG,
 			     "others have begun %u steps in files that rank %u has closed",
 			     FANS_CLOSED_MAX, group->rank);
