@@ -814,9 +814,9 @@ int ddio_write_all(struct ddio_file *file, struct ddio_group *group, const struc
  * Every ddio_write_all() of the group with DDIO_XFER_ATOMIC belongs to the epoch until ddio_epoch_commit() or
  * ddio_epoch_abort(): a checkpoint of several files is there as a whole, or it is not.  A write ends when it is on the disks, but its
  * file is what it was; others who want the file wait until the decision, and calls with its handle that would wait fail with
- * -EBUSY.  With DDIO_XFER_FILE_ORDER one by another handle of the group waits for the decision.  An epoch has one write of each
- * file, and at most DDIO_EPOCH_FILES files.  If one of them fails, as with -ENOSPC, of which its disks say so before its first byte,
- * the epoch can only be given up.
+ * -EBUSY.  With DDIO_XFER_FILE_ORDER one by another handle of the group waits for the decision; without it so do 32 of the group at a
+ * time, and any further one fails with -EBUSY.  An epoch has one write of each file, and at most DDIO_EPOCH_FILES files.  If one of
+ * them fails, as with -ENOSPC, of which its disks say so before its first byte, the epoch can only be given up.
  *
  * An epoch that is neither committed nor given up ends with the group or the session of rank 0: it is given up.  So it is, of
  * its writes, 16 timeouts of the configuration after the first of them.

@@ -377,6 +377,8 @@ void start_decide(struct ddio_op *op)
 	size_t len = 0;
 
 	op->sized = false;
+	if (!error.status && op_is_dd(op))
+		(void)start_may(op, &error);
 	if (!error.status && !whole_gather(op, &error) && !agreement_check(op, &error)) {
 		if (op_is_dd(op))
 			start_take(op);

@@ -10,6 +10,7 @@
  * its memory by it, and the place comes again.  A member knows an operation by its place, should a node ask for data before the verdict
  * has come.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include "cp/coll/starts.h"
 
@@ -21,6 +22,9 @@ _Static_assert(ORDERS_MAX < 1 << KEY_BITS, "every order has a key");
 
 /* A node takes 64 of a group at a time, and may still be at the end of some that are over here. */
 #define STARTED_MAX 48
+
+/* Of those, so many wait for the end of the group's epoch at most: were it all, none that comes before the end could be started. */
+#define ASIDE_MAX 32
 
 static struct ops *ops_of(struct ddio_group *group)
 {
@@ -346,11 +350,28 @@ void start_not(struct ddio_op *op)
 	op->number = 0;
 }
 
+static bool is_aside(const struct ddio_op *op)
+{
+	return in_group_order(op) && !op->within && epochs_have(op->group, op->file);
+}
+
+bool start_may(const struct ddio_op *op, struct error *error)
+{
+	if (!is_aside(op) || ops_of(op->group)->naside < ASIDE_MAX)
+		return true;
+	error_set(error, -EBUSY,
+		  "%.200s: %u transfers of the group wait for the end of its epoch already",
+		  op->file->rec.name, ASIDE_MAX);
+	return false;
+}
+
 /* Those that nodes keep until the end of the epoch must not keep from them what comes before that. */
 static void start_count(struct ops *ops, const struct ddio_op *op, int one)
 {
-	if (op->aside)
+	if (op->aside) {
+		ops->naside += (uint32_t)one;
 		return;
+	}
 	ops->nmeet += (uint32_t)one;
 	if (starts_late(op))
 		ops->nlate += (uint32_t)one;
@@ -364,7 +385,7 @@ void start_take(struct ddio_op *op)
 	number_note(&ops->used, op);
 	op->started = true;
 	ops->nstarted++;
-	op->aside = in_group_order(op) && !op->within && epochs_have(op->group, op->file);
+	op->aside = is_aside(op);
 	start_count(ops, op, 1);
 	if (!op->aside)
 		ops->late_file = op->dealt ? op->file->rec.ref.id : 0;

@@ -23,7 +23,7 @@ struct start_numbers {
  * @ready: struct order_line.link, in the order in which they have come: of those orders whose first has all but its turn at nodes; @free: of
  *	those whose first needs none there; @held: of those whose first is of a file that the group's epoch has
  * @decides: firsts of these are being started
- * @nstarted: so many rank 0 has had nodes asked for
+ * @nstarted: so many rank 0 has had nodes asked for; @naside: of those, such as nodes keep until the end of the group's epoch
  * @nmeet: of those, such as another might meet at a node before or after its time; @nlate: of these, such as a node may be asked for late, and
  *	@late_file: members do, each its own nodes of that file; 0: not so
  * @told: as all members know it, from the verdicts; @used: as rank 0 does, also of those that have failed
@@ -34,7 +34,7 @@ struct ops {
 	struct ddio_hash by_turn, numbered, unnamed;
 	struct ddio_op *preparing;
 	bool begins, decides;
-	uint32_t nstarted, nmeet, nlate;
+	uint32_t nstarted, naside, nmeet, nlate;
 	uint64_t late_file;
 	struct start_numbers told, used;
 	uint64_t looks;
@@ -56,6 +56,8 @@ void start_not(struct ddio_op *op);
 void starts_resume(struct ddio_group *group);
 /* Rank 0: starts those that can be started, by start_decide() of agreement.c. */
 void starts_decide(struct ddio_group *group);
+/* Rank 0: returns false, and sets @error, if too many wait at nodes for the end of the group's epoch, as it would. */
+bool start_may(const struct ddio_op *op, struct error *error);
 /* Rank 0: gives an operation for nodes its number, and takes it for started. */
 void start_take(struct ddio_op *op);
 /* Every member, rank 0 too: the verdict has come. */

@@ -435,6 +435,45 @@ static void epoch_ends(void)
 	}
 }
 
+/* Very many that wait for the end of the group's epoch at nodes keep none of its writes from them, and not the end from coming. */
+static void epoch_crowd(struct cp_proc *p)
+{
+	enum { CROWD = 60, WAIT = 32 };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL, *again = NULL, *other = NULL;
+	struct hard_job write, read[CROWD];
+	uint32_t k;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
+	CP_OK(p, ddio_open_all(g, "g", DDIO_CREATE, NULL, &other));
+	array_make(p, &write, 65536);
+	write.t.flags = 0;
+	CP_OK(p, ddio_write_all(f, g, &write.t));
+	CP_OK(p, ddio_epoch_begin(g));
+	write.t.flags = DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_write_all(f, g, &write.t));
+	for (k = 0; k < CROWD; k++) {
+		list_make(p, &read[k], 0, 4096);
+		read[k].t.flags = 0;
+		read[k].t.buf = buf + 65536;
+		CP_OK(p, ddio_start_read_all(again, g, &read[k].t, &read[k].op));
+	}
+	CP_OK(p, ddio_write_all(other, g, &write.t));
+	CP_OK(p, ddio_epoch_commit(g));
+	for (k = 0; k < CROWD; k++)
+		CU_ASSERT_EQUAL(ddio_wait(read[k].op), k < WAIT ? 0 : -EBUSY);
+	ddio_close(f);
+	ddio_close(again);
+	ddio_close(other);
+	ddio_group_free(g);
+}
+
+static void epoch_crowded(void)
+{
+	world(epoch_crowd, 3, NULL, NULL);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -447,6 +486,7 @@ int main(void)
 		{ "a number of one that is over", old_numbers },
 		{ "an epoch's other writes", epoch_ends },
 		{ "no start overtakes another", none_overtakes },
+		{ "a crowd behind an epoch", epoch_crowded },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "orders of files, hard", cases } };
