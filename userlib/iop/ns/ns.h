@@ -215,7 +215,7 @@ int ns_unlink(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_na
 	      struct ns_left *left, struct ddio_fs_attr *dir);
 /*
  * Lists orphans with numbers above *@after that nobody has open.  If there are none among those that were looked at, but
- * there may be more, it goes on behind *@after.
+ * there may be more, it goes on behind *@after.  If it fails, *@after stays.
  */
 int ns_orphans(struct ns *ns, uint64_t *after, uint32_t max, struct ddio_msg_ns_listing *out);
 /* Loads an orphan whose objects are about to be removed: nobody opens it any more.  -EBUSY: it has a name, or is open. */

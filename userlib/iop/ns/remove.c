@@ -227,10 +227,26 @@ static int orphan_numbers(struct ns *ns, uint32_t max, struct orphans *o)
 	return ret == -ENOENT ? 0 : ret;
 }
 
+static int orphans_add(struct ns *ns, const struct orphans *o, struct ddio_msg_ns_listing *out)
+{
+	uint32_t i;
+	int ret = 0;
+
+	if (!o->n)
+		return 0;
+	out->recs = calloc(o->n, sizeof(*out->recs));
+	if (!out->recs)
+		return -ENOMEM;
+	for (i = 0; i < o->n && !ret; i++)
+		ret = orphan_add(ns, o->ids[i], out);
+	if (ret)
+		ddio_ns_listing_free(out);
+	return ret;
+}
+
 int ns_orphans(struct ns *ns, uint64_t *after, uint32_t max, struct ddio_msg_ns_listing *out)
 {
 	struct orphans o = { .after = *after };
-	uint32_t i;
 	int ret;
 
 	memset(out, 0, sizeof(*out));
@@ -238,17 +254,12 @@ int ns_orphans(struct ns *ns, uint64_t *after, uint32_t max, struct ddio_msg_ns_
 		max = sizeof(o.ids) / sizeof(o.ids[0]);
 	/* None is wanted: else a turn would follow the other for ever. */
 	ret = max ? orphan_numbers(ns, max, &o) : 0;
-	*after = o.after;
 	out->more = o.more;
-	if (ret || !o.n)
-		return ret;
-	out->recs = calloc(o.n, sizeof(*out->recs));
-	if (!out->recs)
-		return -ENOMEM;
-	for (i = 0; i < o.n && !ret; i++)
-		ret = orphan_add(ns, o.ids[i], out);
-	if (ret)
-		ddio_ns_listing_free(out);
+	if (!ret)
+		ret = orphans_add(ns, &o, out);
+	/* What failed is listed again. */
+	if (!ret)
+		*after = o.after;
 	return ret;
 }
 

@@ -208,8 +208,41 @@ static void test_open(void)
 	CU_ASSERT(n > 5 && n < TRIES);
 }
 
+/* A listing of orphans that fails leaves out none of them when it is made again. */
+static void test_orphans(void)
+{
+	struct ddio_msg_ns_listing out;
+	unsigned long n;
+	uint64_t after;
+	struct nst t;
+	int ret;
+
+	for (n = 1; n < TRIES; n++) {
+		nst_begin(&t);
+		CU_ASSERT_EQUAL(nst_data(&t, nst_file(&t, NST_ROOT, "f"), 10), 0);
+		CU_ASSERT_EQUAL(nst_data(&t, nst_file(&t, NST_ROOT, "g"), 10), 0);
+		CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
+		CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "g"), 0);
+		nomem_failures = 0;
+		nomem_countdown = n;
+		after = 0;
+		ret = ns_orphans(t.ns, &after, 10, &out);
+		nomem_countdown = 0;
+		CU_ASSERT_EQUAL(ret, nomem_failures ? -ENOMEM : 0);
+		if (ret)
+			CU_ASSERT_EQUAL(ns_orphans(t.ns, &after, 10, &out), 0);
+		CU_ASSERT_EQUAL(out.n, 2);
+		ddio_ns_listing_free(&out);
+		nst_end(&t);
+		if (!nomem_failures)
+			break;
+	}
+	CU_ASSERT(n > 2 && n < TRIES);
+}
+
 static const struct ut_case cases[] = {
 	{ "use", test_use },
+	{ "orphans", test_orphans },
 	{ "opening", test_open },
 	{ .name = NULL },
 };
