@@ -381,6 +381,7 @@ static void ops_fail(struct ddio_group *group, const struct error *error)
 
 	if (!ops)
 		return;
+	starts_stop(group);
 	ddio_list_init(&moving);
 	ddio_list_for_each_entry(op, &ops->all, link) {
 		ops->looks++;

@@ -269,6 +269,24 @@ static bool is_held(const struct ddio_op *op)
 	return !in_group_order(op) && epochs_have(op->group, op->file);
 }
 
+static void held_for_long(void *arg)
+{
+	starts_resume(arg);
+}
+
+/* Holds it until the epoch is over, or is given up, of which nobody hears.  Returns false without memory. */
+static bool hold_begin(struct ops *ops, struct ddio_group *group)
+{
+	const struct ddio_session *s = group->session;
+
+	if (ddio_timer_armed(&ops->timer))
+		return true;
+	ops->timer.fn = held_for_long;
+	ops->timer.arg = group;
+	return !ddio_timer_arm(s->env, &ops->timer,
+			       ddio_env_now(s->env) + EPOCH_PATIENCE * s->timeout_ns);
+}
+
 /* Returns the first that nodes may be asked for, but for those that are under way; NULL: there is none. */
 static struct ddio_op *ready_first(struct ops *ops)
 {
@@ -278,7 +296,7 @@ static struct ddio_op *ready_first(struct ops *ops)
 	while (!ddio_list_empty(&ops->ready)) {
 		line = ddio_list_first(&ops->ready, struct order_line, link);
 		op = line_first(line);
-		if (!is_held(op))
+		if (!is_held(op) || !hold_begin(ops, op->group))
 			return op;
 		ops->looks++;
 		ddio_list_del(&line->link);
@@ -316,6 +334,14 @@ void starts_decide(struct ddio_group *group)
 		start_decide(op);
 	ops->decides = false;
 	group_put(group);
+}
+
+void starts_stop(struct ddio_group *group)
+{
+	struct ops *ops = ops_of(group);
+
+	if (ops)
+		ddio_timer_cancel(group->session->env, &ops->timer);
 }
 
 void starts_resume(struct ddio_group *group)

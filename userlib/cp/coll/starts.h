@@ -21,7 +21,8 @@ struct start_numbers {
  * @unprepared: struct ddio_op.start_link: those that wait until @preparing has prepared; @begins: they are being begun
  * @numbered: struct ddio_op.name, by number; @unnamed: the same, by place, of those that nodes might be asked for and that have no number
  * @ready: struct order_line.link, in the order in which they have come: of those orders whose first has all but its turn at nodes; @free: of
- *	those whose first needs none there; @held: of those whose first is of a file that the group's epoch has
+ *	those whose first needs none there; @held: of those whose first is of a file that the group's epoch has, by @timer
+ *	at the latest until that is given up
  * @decides: firsts of these are being started
  * @nstarted: so many rank 0 has had nodes asked for; @naside: of those, such as nodes keep until the end of the group's epoch
  * @nmeet: of those, such as another might meet at a node before or after its time; @nlate: of these, such as a node may be asked for late, and
@@ -32,6 +33,7 @@ struct start_numbers {
 struct ops {
 	struct ddio_list all, unprepared, ready, free, held;
 	struct ddio_hash by_turn, numbered, unnamed;
+	struct ddio_timer timer;
 	struct ddio_op *preparing;
 	bool begins, decides;
 	uint32_t nstarted, naside, nmeet, nlate;
@@ -52,6 +54,8 @@ void start_leave(struct ddio_op *op);
 void start_ready(struct ddio_op *op);
 /* Rank 0: no node takes it for the group's: those behind it need not wait for it. */
 void start_not(struct ddio_op *op);
+/* The group is broken: nothing is started any more. */
+void starts_stop(struct ddio_group *group);
 /* The group's epoch is over: those of its files can be started. */
 void starts_resume(struct ddio_group *group);
 /* Rank 0: starts those that can be started, by start_decide() of agreement.c. */

@@ -76,7 +76,9 @@ extern const struct group_user epoch_group_user;
  */
 bool epochs_enter(struct ddio_group *group, struct ddio_file *file, uint64_t *which,
 		  struct error *error);
-/* Returns true if the group has an epoch that has a write of the file. */
+/* An epoch that nobody decides for so many timeouts is given up, by nodes. */
+#define EPOCH_PATIENCE 16
+/* Returns true if the group has an epoch that has a write of the file, and that was not given up for its age. */
 bool epochs_have(struct ddio_group *group, const struct ddio_file *file);
 /* It has ended, with @error; one that failed takes all others with it. */
 void epochs_left(struct ddio_group *group, uint64_t which, const struct error *error);

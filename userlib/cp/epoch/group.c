@@ -20,12 +20,14 @@ enum { SIZE_LEN = 16 };
  * @which: the number of the turn in which it began
  * @failed: the first error; it can only be given up
  * @busy: writes that are under way
+ * @since: its first write came then
  * @job: which files it has; at members other than rank 0 without numbers
  */
 struct epochs {
 	uint64_t which;
 	struct error failed;
 	uint32_t busy;
+	uint64_t since;
 	struct epochs_job job;
 };
 
@@ -81,6 +83,8 @@ static void add(struct epochs *es, struct ddio_file *file)
 {
 	struct epoch_file *at = find(es, file->rec.ref.id), *end = es->job.file + es->job.n;
 
+	if (!es->job.n)
+		es->since = ddio_env_now(file->session->env);
 	memmove(at + 1, at, (size_t)(end - at) * sizeof(*at));
 	*at = (struct epoch_file){ .file = file };
 	es->job.n++;
@@ -110,9 +114,11 @@ bool epochs_enter(struct ddio_group *group, struct ddio_file *file, uint64_t *wh
 
 bool epochs_have(struct ddio_group *group, const struct ddio_file *file)
 {
+	const struct ddio_session *s = group->session;
 	struct epochs *es = epochs_of(group);
 
-	return es && has(es, file->rec.ref.id);
+	return es && has(es, file->rec.ref.id) &&
+	       ddio_env_now(s->env) - es->since < EPOCH_PATIENCE * s->timeout_ns;
 }
 
 void epochs_left(struct ddio_group *group, uint64_t which, const struct error *error)

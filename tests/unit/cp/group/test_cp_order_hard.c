@@ -474,6 +474,41 @@ static void epoch_crowded(void)
 	world(epoch_crowd, 3, NULL, NULL);
 }
 
+/* Whoever waits in an epoch for what waits for its end waits until it is given up. */
+static void epoch_stuck(struct cp_proc *p)
+{
+	const uint32_t *flag = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL, *again = NULL;
+	struct hard_job write, read;
+
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
+	array_make(p, &write, 65536);
+	write.t.flags = 0;
+	CP_OK(p, ddio_write_all(f, g, &write.t));
+	CP_OK(p, ddio_epoch_begin(g));
+	write.t.flags = DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_write_all(f, g, &write.t));
+	list_make(p, &read, 0, 65536);
+	read.t.flags = *flag;
+	read.t.buf = buf + 65536;
+	CP_OK(p, ddio_read_all(again, g, &read.t));
+	CU_ASSERT_EQUAL(ddio_epoch_commit(g), -ECANCELED);
+	ddio_close(f);
+	ddio_close(again);
+	ddio_group_free(g);
+}
+
+static void epoch_given_up(void)
+{
+	uint32_t flag = 0;
+
+	world(epoch_stuck, 3, NULL, &flag);
+	flag = DDIO_XFER_FILE_ORDER;
+	world(epoch_stuck, 3, NULL, &flag);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -487,6 +522,7 @@ int main(void)
 		{ "an epoch's other writes", epoch_ends },
 		{ "no start overtakes another", none_overtakes },
 		{ "a crowd behind an epoch", epoch_crowded },
+		{ "an epoch that is given up", epoch_given_up },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "orders of files, hard", cases } };
