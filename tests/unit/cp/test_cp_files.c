@@ -743,7 +743,81 @@ static void sizes_that_others_change(void)
 	cp_world_end(&w);
 }
 
+/*
+ * Removed by one process while others read it: these read what was there, or hear that it was removed.
+ */
+enum { GONE_LEN = 65536, GONE_BYTE = 0x5a, GONE_TRIES = 40 };
+
+static bool all_there(const uint8_t *buf, size_t len)
+{
+	while (len && buf[len - 1] == GONE_BYTE)
+		len--;
+	return !len;
+}
+
+/* Reads it by itself until it cannot. */
+static void read_gone(struct cp_proc *p, struct ddio_file *f)
+{
+	static uint8_t buf[GONE_LEN];
+	ssize_t ret;
+
+	while ((ret = ddio_pread(f, buf, GONE_LEN, 0)) == GONE_LEN)
+		CU_ASSERT(all_there(buf, GONE_LEN));
+	CU_ASSERT_EQUAL(cp_note(p, (int)ret), -ESTALE);
+}
+
+static void going(struct cp_proc *p)
+{
+	const struct ddio_sim_link slow = { .latency_ns = 20000,
+					    .jitter_ns = 2 * CP_MS,
+					    .window = 1 << 20 };
+	const uint32_t *round = p->w->arg;
+	struct ddio_extent e = { 0, GONE_LEN };
+	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &e };
+	struct ddio_transfer t = { .struct_size = sizeof(t),
+				   .part = &part,
+				   .method = DDIO_METHOD_DDS };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL;
+	struct ddio_op *op = NULL;
+	uint8_t *buf = malloc(GONE_LEN);
+	int ret;
+
+	memset(buf, GONE_BYTE, GONE_LEN);
+	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
+	if (!p->rank)
+		CU_ASSERT_EQUAL(ddio_pwrite(f, buf, GONE_LEN, 0), GONE_LEN);
+	CP_OK(p, ddio_group_barrier(g));
+	ddio_sim_set_link(p->env, &slow);
+	t.buf = buf;
+	memset(buf, 0, GONE_LEN);
+	CP_OK(p, ddio_start_read_all(f, g, &t, &op));
+	ddio_sim_sleep(p->env, *round * CP_MS / 4);
+	if (p->rank == 2)
+		CP_OK(p, ddio_remove(p->session, "f"));
+	else
+		read_gone(p, f);
+	ret = cp_note(p, ddio_wait(op));
+	CU_ASSERT(ret == -ESTALE || (!ret && all_there(buf, GONE_LEN)));
+	free(buf);
+	ddio_close(f);
+	ddio_group_free(g);
+}
+
+static void read_while_it_goes(void)
+{
+	struct cp_world w;
+	uint32_t round;
+
+	for (round = 0; round < ut_rounds(GONE_TRIES); round++) {
+		cp_world_begin(&w, &(struct cp_params){ .procs = 3, .seed = round });
+		CU_ASSERT_EQUAL(cp_run(&w, going, &round), 0);
+		cp_world_end(&w);
+	}
+}
+
 static const struct ut_case cases[] = {
+	{ "read while it is removed", read_while_it_goes },
 	{ "cut by another process", cut_by_another },
 	{ "restarted before the sync", restarted_before_the_sync },
 	{ "names restarted before the sync", names_restarted_before_the_sync },

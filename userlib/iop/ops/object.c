@@ -92,6 +92,19 @@ static int obj_got(struct server_request *req, int err)
 	return err;
 }
 
+bool obj_missing_fails(struct server_request *req)
+{
+	const struct store *store = req->disk->store;
+
+	if (store_is_gone(store, req->obj.file.id))
+		(void)obj_got(req, -ESTALE);
+	else if (store_lost(store, req->obj.file.id))
+		obj_fail_lost(req);
+	else
+		return false;
+	return true;
+}
+
 /**
  * struct fetched - a request that waits until objects have been read from the records
  */
@@ -337,10 +350,8 @@ int serve_obj_read(struct server_request *req, const void *payload)
 	err = obj_get(req, false);
 	if (err && err != -ENOENT)
 		return 0;
-	if (err && store_lost(req->disk->store, req->obj.file.id)) {
-		obj_fail_lost(req);
+	if (err && obj_missing_fails(req))
 		return 0;
-	}
 	if (server_request_buf(req, req->obj.len)) {
 		obj_fail(req, -ENOMEM, "reading");
 		return 0;

@@ -24,6 +24,8 @@ int obj_get_remains(struct server_request *req);
 void obj_fail(struct server_request *req, int err, const char *what);
 /* The file has no object on the disk, and may have lost it: says so, and ends the request. */
 void obj_fail_lost(struct server_request *req);
+/* Fails a request for bytes of an object that is missing, but for one that never had any: it returns false. */
+bool obj_missing_fails(struct server_request *req);
 /* The request's disk is not one of this reactor's: replies whose it is, and ends the request. */
 void obj_fail_disk(struct server_request *req);
 /* Commits, replies, and ends the request. */

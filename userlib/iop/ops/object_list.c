@@ -82,10 +82,8 @@ int serve_obj_extents(struct server_request *req, const void *payload)
 	err = obj_get(req, false);
 	if (err && err != -ENOENT)
 		return 0;
-	if (err && store_lost(req->disk->store, req->obj.file.id)) {
-		obj_fail_lost(req);
+	if (err && obj_missing_fails(req))
 		return 0;
-	}
 	max = most_entries(req);
 	x.ext = malloc(max * sizeof(*x.ext));
 	if (!x.ext) {

@@ -336,11 +336,7 @@ static bool query_object(struct server_request *req)
 
 	if (err && err != -ENOENT)
 		return false;
-	if (err && store_lost(req->disk->store, req->obj.file.id)) {
-		obj_fail_lost(req);
-		return false;
-	}
-	return true;
+	return !err || !obj_missing_fails(req);
 }
 
 /* Returns the one that the others of the group have made: all but the member is the same. */

@@ -160,6 +160,13 @@ bool store_lost(const struct store *store, uint64_t id)
 	return false;
 }
 
+bool store_is_gone(const struct store *store, uint64_t id)
+{
+	(void)store;
+	(void)id;
+	return false;
+}
+
 static void store_fetched(void *arg)
 {
 	struct mem_store *s = arg;

@@ -381,8 +381,8 @@ static void cut_off_bytes_do_not_come_back(void)
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_REMOVE, &obj), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_REMOVE, &obj), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_TRUNCATE, &obj), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, 4096), DDIO_ST_OK);
-	CU_ASSERT(sw_all(c->bulk, 4096, 0));
+	CU_ASSERT_EQUAL(sc_read(c, 1, 0, 0, 4096), DDIO_ST_STALE);
+	CU_ASSERT_EQUAL(sc_object(c, DDIO_OP_OBJ_EXTENTS, &obj), DDIO_ST_STALE);
 	CU_ASSERT_EQUAL(sc_status(c, &st), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(st.disks[0].free, free_before);
 	CU_ASSERT_EQUAL(st.disks[0].objects, 0);
@@ -418,7 +418,7 @@ static void what_comes_late_makes_no_object(void)
 		CU_ASSERT_EQUAL(sc_call(late, DDIO_OP_OBJ_COPY, buf,
 					ddio_put_obj_copy(buf, sizeof(buf), &copy), NULL, 0),
 				DDIO_ST_STALE);
-		CU_ASSERT_EQUAL(sc_read(late, obj.file.id, 0, 0, 4096), DDIO_ST_OK);
+		CU_ASSERT_EQUAL(sc_read(late, obj.file.id, 0, 0, 4096), DDIO_ST_STALE);
 		CU_ASSERT_EQUAL(sc_object(late, DDIO_OP_OBJ_TRUNCATE, &obj), DDIO_ST_OK);
 	}
 	CU_ASSERT_EQUAL(sc_status(c, &st), DDIO_ST_OK);
