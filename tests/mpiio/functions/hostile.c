@@ -396,8 +396,8 @@ static void open_none(MPI_Errhandler handler)
 
 	MPI_File_get_errhandler(MPI_FILE_NULL, &before);
 	MPI_File_set_errhandler(MPI_FILE_NULL, handler);
-	FAILS(MPI_File_open(MPI_COMM_WORLD, tst_file(".nowhere/none"), MPI_MODE_RDONLY,
-			    MPI_INFO_NULL, &fh),
+	FAILS(MPI_File_open(MPI_COMM_WORLD, tst_file(".nowhere"), MPI_MODE_RDONLY, MPI_INFO_NULL,
+			    &fh),
 	      MPI_ERR_NO_SUCH_FILE);
 	MPI_File_set_errhandler(MPI_FILE_NULL, before);
 }
@@ -477,7 +477,7 @@ static void open_and_leave(const char *name, int amode)
 static void handler_leaves_open(void)
 {
 	MPI_Errhandler handler, mine, others, before;
-	const char *none = tst_file(".nowhere/none");
+	const char *none = tst_file(".nowhere");
 	int i, fds;
 
 	if (!tst.strict)
@@ -494,7 +494,7 @@ static void handler_leaves_open(void)
 		CHECK(seen_in_handler == MPI_ERRORS_ARE_FATAL,
 		      "in the handler the communicator has another error handler");
 	}
-	CHECK(descriptors() == fds, "%d descriptors are left", descriptors() - fds);
+	CHECK(descriptors() <= fds, "%d descriptors are left", descriptors() - fds);
 	MPI_Comm_get_errhandler(MPI_COMM_WORLD, &others);
 	CHECK(others == MPI_ERRORS_ARE_FATAL, "the communicator has another error handler");
 	MPI_File_set_errhandler(MPI_FILE_NULL, before);
