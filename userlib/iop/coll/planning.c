@@ -221,9 +221,7 @@ static int find_object(struct coll_disk *cd)
 	cd->obj = NULL;
 	if (err != -ENOENT || cd->planning->makes)
 		return err;
-	if (store_is_gone(cd->disk->store, cd->coll->req->start.file.ref.id))
-		return -ESTALE;
-	return store_lost(cd->disk->store, cd->coll->req->start.file.ref.id) ? -EREMOTEIO : 0;
+	return store_missing(cd->disk->store, cd->coll->req->start.file.ref.id);
 }
 
 static int open_object(struct coll_disk *cd)

@@ -94,15 +94,7 @@ static int obj_got(struct server_request *req, int err)
 
 bool obj_missing_fails(struct server_request *req)
 {
-	const struct store *store = req->disk->store;
-
-	if (store_is_gone(store, req->obj.file.id))
-		(void)obj_got(req, -ESTALE);
-	else if (store_lost(store, req->obj.file.id))
-		obj_fail_lost(req);
-	else
-		return false;
-	return true;
+	return obj_got(req, store_missing(req->disk->store, req->obj.file.id));
 }
 
 /**

@@ -196,10 +196,11 @@ static int get(struct store *store, const struct ddio_file_ref *ref, bool create
 		ret = gone && gone->seq > store->done_seq ? -ENOENT
 							  : object_load(store, ref, remains, &obj);
 	}
-	if (ret == -ENOENT && create && store_is_gone(store, ref->id))
-		ret = -ESTALE;
-	if (ret == -ENOENT && create)
-		ret = store_lost(store, ref->id) ? -EREMOTEIO : object_create(store, ref, &obj);
+	if (ret == -ENOENT && create) {
+		ret = store_missing(store, ref->id);
+		if (!ret)
+			ret = object_create(store, ref, &obj);
+	}
 	if (ret)
 		return ret;
 	object_unlink(obj);
@@ -216,6 +217,13 @@ void store_gone(struct store *store, uint64_t id)
 bool store_is_gone(const struct store *store, uint64_t id)
 {
 	return gones_has(store->gones, id, ddio_env_now(store->env));
+}
+
+int store_missing(const struct store *store, uint64_t id)
+{
+	if (store_is_gone(store, id))
+		return -ESTALE;
+	return store_lost(store, id) ? -EREMOTEIO : 0;
 }
 
 int store_get(struct store *store, const struct ddio_file_ref *ref, bool create,

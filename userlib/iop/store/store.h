@@ -86,6 +86,8 @@ bool store_lost(const struct store *store, uint64_t id);
 void store_gone(struct store *store, uint64_t id);
 /* Returns true if that was noted lately. */
 bool store_is_gone(const struct store *store, uint64_t id);
+/* What it means that a file has no object: 0, it has had none; -ESTALE, it is removed; -EREMOTEIO, it may have lost it. */
+int store_missing(const struct store *store, uint64_t id);
 
 /**
  * store_get - take a reference to an object

@@ -153,18 +153,11 @@ uint64_t store_free_bytes(const struct store *store)
 	return s->limit - s->used;
 }
 
-bool store_lost(const struct store *store, uint64_t id)
+int store_missing(const struct store *store, uint64_t id)
 {
 	(void)store;
 	(void)id;
-	return false;
-}
-
-bool store_is_gone(const struct store *store, uint64_t id)
-{
-	(void)store;
-	(void)id;
-	return false;
+	return 0;
 }
 
 static void store_fetched(void *arg)
