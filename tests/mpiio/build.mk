@@ -29,8 +29,9 @@ mpiio_large = $(shell printf '%s\n' 'use mpi_f08' \
 	'call MPI_File_write_at(MPI_FILE_NULL, 0_MPI_OFFSET_KIND, [0], 0_MPI_COUNT_KIND, MPI_INTEGER, MPI_STATUS_IGNORE)' \
 	end | mpif90.$(1) -ffree-form -ffree-line-length-none -fsyntax-only -x f95 - 2>/dev/null && echo -DLARGE_COUNTS)
 
+# What the programs link is made before: another make would make it beside this one.
 .PHONY: mpiio-tests
-mpiio-tests:
+mpiio-tests: $(O)/libddio-all.a $(MPIIO_TARGETS)
 	$(Q)$(MAKE) --no-print-directory $(MPIIO_O)/patient.so $(foreach m,$(MPIIO_MPIS),\
 		$(patsubst %,$(MPIIO_O)/$(m)/%,$(call mpiio_programs,$(m))))
 
