@@ -106,10 +106,18 @@ newest() {
 		sort -V | tail -1
 }
 
-# A package of the kernel's own source and those that it needs, of the same version.
+# The signed kernel comes into the archive hours or days after what is built with it, whose packages without a version in their names
+# (linux-kbuild-6.1) then exist in the next version alone; they serve any kernel of the series.
+version_of() {
+	local pkg=$1 ver=$2 suites=$3
+	apt-cache madison "$pkg" | awk -F' *\\| *' -v v="$ver" '$2 == v { found = 1 } END { exit !found }' && echo "$ver" && return
+	newest "$pkg" "$suites"
+}
+
+# A package of the kernel's own source and those that it needs, with their versions, a line each.
 closure() {
-	local ver=$1 p q ahead seen=' '
-	shift
+	local ver=$1 suites=$2 p q v ahead seen=' '
+	shift 2
 	ahead="$*"
 	while [ -n "$ahead" ]; do
 		# shellcheck disable=SC2086
@@ -121,13 +129,14 @@ closure() {
 		case $seen in *" $p "*) continue ;; esac
 		seen="$seen$p "
 		case $p in *-cloud-amd64 | linux-kbuild-* | linux-headers-* | linux-compiler-*) ;; *) continue ;; esac
-		q=$(apt-cache show "$p=$ver" 2>/dev/null | sed -n 's/^Depends: //p' | head -1 |
+		v=$(version_of "$p" "$ver" "$suites")
+		q=$(apt-cache show "$p=$v" 2>/dev/null | sed -n 's/^Depends: //p' | head -1 |
 			tr ',' '\n' | sed 's/^ *//; s/[ |].*//' | grep '^linux-' | tr '\n' ' ')
 		# Metapackages have no contents.
 		case $p in
 		linux-image-cloud-amd64 | linux-headers-cloud-amd64) ;;
 		linux-base-cloud-amd64 | linux-modules-cloud-amd64) ;;
-		*) echo "$p" ;;
+		*) echo "$p $v" ;;
 		esac
 		ahead="$ahead $q"
 	done
@@ -179,7 +188,7 @@ prepare_image() {
 }
 
 fetch_kernel() {
-	local label=$1 dir=$cache/kernels/$1 ver pkgs p deb tmp rel
+	local label=$1 dir=$cache/kernels/$1 ver pkgs p v deb tmp rel
 	[ -e "$dir/release" ] && [ -z "$update" ] && return
 	cache_lock fetch
 	[ -e "$dir/release" ] && [ -z "$update" ] && return
@@ -190,15 +199,15 @@ fetch_kernel() {
 	ver=$(newest linux-image-cloud-amd64 "$(suites_of "$label")")
 	[ -n "$ver" ] || die "the mirror has no cloud kernel for $label"
 	[ "$(cat "$dir/version" 2>/dev/null)" = "$ver" ] && return
-	pkgs=$(closure "$ver" linux-image-cloud-amd64 linux-headers-cloud-amd64)
+	pkgs=$(closure "$ver" "$(suites_of "$label")" linux-image-cloud-amd64 linux-headers-cloud-amd64)
 	say "fetching kernel $label: $ver"
 	mkdir -p "$cache/kernels"
 	tmp=$(mktemp -d "$cache/kernels/part.XXXXXX") || die "cannot write to $cache"
-	for p in $pkgs; do
-		deb=$(fetch_deb "$p" "$ver") || die "cannot fetch $p $ver"
+	while read -r p v; do
+		deb=$(fetch_deb "$p" "$v") || die "cannot fetch $p $v"
 		dpkg-deb -x "$deb" "$tmp" || die "cannot unpack $deb"
 		rm -f "$deb"
-	done
+	done <<<"$pkgs"
 	chmod 755 "$tmp"
 	rel=$(basename "$(ls -d "$tmp"/usr/src/linux-headers-*-cloud-amd64)")
 	rel=${rel#linux-headers-}
@@ -265,7 +274,7 @@ fetch_source() {
 
 # A Debian 12 with DKMS and the headers of 6.1, as a tar.
 fetch_dkms() {
-	local dir=$cache/dkms rel ver tmp p deb
+	local dir=$cache/dkms rel ver tmp p v deb
 	rel="$(kernel_release 6.1) tar"
 	ver=$(cat "$cache/kernels/6.1/version")
 	[ "$(cat "$dir/release" 2>/dev/null)" = "$rel" ] && return
@@ -285,10 +294,10 @@ fetch_dkms() {
 	rm -rf "$tmp"/var/cache/apt/archives/*.deb "$tmp"/var/lib/apt/lists/*
 	write_apt_config
 	update_once
-	for p in $(closure "$ver" linux-headers-cloud-amd64); do
-		deb=$(fetch_deb "$p" "$ver") || die "cannot fetch $p $ver"
+	while read -r p v; do
+		deb=$(fetch_deb "$p" "$v") || die "cannot fetch $p $v"
 		mv "$deb" "$tmp/tmp/"
-	done
+	done < <(closure "$ver" "$(suites_of 6.1)" linux-headers-cloud-amd64)
 	chroot "$tmp" env -u TMPDIR sh -c 'dpkg -i /tmp/*.deb && rm /tmp/*.deb' >"$cache/tmp/dkms.log" 2>&1 ||
 		die "the headers do not install: $(tail -1 "$cache/tmp/dkms.log")"
 	tar -C "$tmp" -cf "$dir/part" . || die "cannot make $dir/root.tar"
