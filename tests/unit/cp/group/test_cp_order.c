@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Collectives in the order of their file: members begin those of several files in orders of their own, with what is in the group's order
- * anywhere between.  Each moves its bytes, or fails on all; who does not take part, is too old, or says nonsense, keeps nobody waiting.
+ * anywhere between.  Each moves its bytes, or fails on all; who does not take part, or is too old, keeps nobody waiting.
  */
 #include "base/rand.h"
 #include "conn/conn_priv.h"
 #include "cp/coll/starts.h"
-#include "cp/group/fan/priv.h"
-#include "cp/group/peer.h"
-#include "tests/unit/cp/cp_world.h"
+#include "tests/unit/cp/group/cp_orders.h"
 
 enum { FILES_MAX = 60, OPS_MAX = 24, PROCS_MAX = 18, TIMEOUT_MS = 3000, LATE_S = 600 };
 enum { PIECES = 4, BASE = 64 << 10, BLOCKING = 3, KINDS = 10 };
@@ -213,25 +211,6 @@ static void wait_all(struct cp_proc *p, struct order_job (*job)[OPS_MAX], bool w
 		}
 }
 
-static void open_files(struct cp_proc *p, struct ddio_group *g, struct ddio_file **file, uint32_t n)
-{
-	char name[16];
-	uint32_t f;
-
-	for (f = 0; f < n; f++) {
-		snprintf(name, sizeof(name), "f%u", f);
-		CP_OK(p, ddio_open_all(g, name, DDIO_CREATE, NULL, &file[f]));
-	}
-}
-
-static void close_files(struct ddio_file **file, uint32_t n)
-{
-	uint32_t f;
-
-	for (f = 0; f < n; f++)
-		ddio_close(file[f]);
-}
-
 /* Returns how many steps of files are left. */
 static unsigned int file_fans(const struct ddio_group *g)
 {
@@ -252,7 +231,7 @@ static void any_order(struct cp_proc *p)
 	struct ddio_group *g = cp_group(p);
 	int write;
 
-	open_files(p, g, file, plan->files + 1);
+	orders_open(p, g, file, plan->files + 1);
 	for (write = 1; write >= 0; write--) {
 		begin_all(p, g, file, job, write, &rng);
 		wait_all(p, job, write);
@@ -260,7 +239,7 @@ static void any_order(struct cp_proc *p)
 	CU_ASSERT_EQUAL(file_fans(g), 0);
 	CU_ASSERT_TRUE(ddio_list_empty(group_ops(g)));
 	CP_OK(p, ddio_group_barrier(g));
-	close_files(file, plan->files + 1);
+	orders_close(file, plan->files + 1);
 	CU_ASSERT_EQUAL(g->orders.n, 0);
 	free(job);
 	ddio_group_free(g);
@@ -316,7 +295,7 @@ static void against_each_other(struct cp_proc *p)
 	uint32_t begun[FILES_MAX] = { 0 }, left = plan->files * plan->ops, f;
 	struct order_job *j;
 
-	open_files(p, g, file, plan->files);
+	orders_open(p, g, file, plan->files);
 	for (; left; left--) {
 		f = next_file(p, begun, BLOCKING, NULL);
 		j = &job[f][begun[f]];
@@ -325,7 +304,7 @@ static void against_each_other(struct cp_proc *p)
 	}
 	wait_all(p, job, true);
 	CU_ASSERT_EQUAL(((struct ops *)*group_state(g, &op_group_user))->nstarted, 0);
-	close_files(file, plan->files);
+	orders_close(file, plan->files);
 	free(job);
 	ddio_group_free(g);
 }
@@ -351,16 +330,12 @@ static int start(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, u
 		 struct ddio_op **op)
 {
 	static uint8_t buf[4096];
-	struct ddio_extent e = { p->rank * sizeof(buf), sizeof(buf) };
-	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 1, .list = &e };
-	struct ddio_transfer t = { .struct_size = sizeof(t),
-				   .part = &part,
-				   .buf = buf,
-				   .method = DDIO_METHOD_DDS,
-				   .flags = flags };
+	struct orders_job j;
 
+	orders_list(p, &j, buf, 0, sizeof(buf));
+	j.t.flags = flags;
 	*op = NULL;
-	return cp_note(p, ddio_start_write_all(f, g, &t, op));
+	return cp_note(p, ddio_start_write_all(f, g, &j.t, op));
 }
 
 static int run(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, uint32_t flags)
@@ -378,7 +353,7 @@ static void told_apart(struct cp_proc *p)
 	struct ddio_file *file[2] = { NULL };
 	struct ddio_op *op;
 
-	open_files(p, g, file, 2);
+	orders_open(p, g, file, 2);
 	CU_ASSERT_EQUAL(run(p, g, file[p->rank & 1], 0), -EBADE);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "means file"));
 	CU_ASSERT_EQUAL(start(p, g, file[p->rank & 1], DDIO_XFER_FILE_ORDER, &op), 0);
@@ -386,7 +361,7 @@ static void told_apart(struct cp_proc *p)
 	CP_OK(p, run(p, g, file[0], 0));
 	CP_OK(p, run(p, g, file[!(p->rank & 1)], DDIO_XFER_FILE_ORDER));
 	CP_OK(p, ddio_wait(op));
-	close_files(file, 2);
+	orders_close(file, 2);
 	ddio_group_free(g);
 }
 
@@ -455,7 +430,7 @@ static struct ddio_group *begin_fate(struct cp_proc *p, struct ddio_file **file)
 
 	if (fate->patient)
 		CP_OK(p, ddio_group_set_patient(g));
-	open_files(p, g, file, 2);
+	orders_open(p, g, file, 2);
 	return g;
 }
 
@@ -514,7 +489,7 @@ static void late(struct cp_proc *p)
 		ddio_sim_sleep(p->env, LATE_S * CP_SEC);
 	CU_ASSERT_EQUAL(run(p, g, file[0], DDIO_XFER_FILE_ORDER), fate->ret);
 	CP_OK(p, run(p, g, file[1], DDIO_XFER_FILE_ORDER));
-	close_files(file, 2);
+	orders_close(file, 2);
 	ddio_group_free(g);
 }
 
@@ -547,7 +522,7 @@ static void missing(struct cp_proc *p)
 	CU_ASSERT_EQUAL(run(p, g, file[0], DDIO_XFER_FILE_ORDER), -ETIMEDOUT);
 	ddio_sim_sleep(p->env, 30 * CP_SEC - (ddio_sim_elapsed(p->w->dw) - began));
 	CP_OK(p, run(p, g, file[0], DDIO_XFER_FILE_ORDER));
-	close_files(file, 2);
+	orders_close(file, 2);
 	ddio_group_free(g);
 }
 
@@ -585,7 +560,7 @@ static void dies(struct cp_proc *p)
 		cp_note(p, ddio_wait(op[k]));
 	if (p->rank != fate->who)
 		CU_ASSERT_NOT_EQUAL(run(p, g, file[0], DDIO_XFER_FILE_ORDER), 0);
-	close_files(file, 2);
+	orders_close(file, 2);
 	ddio_group_free(g);
 }
 
@@ -605,7 +580,7 @@ static void one_dies(void)
 }
 
 /*
- * Older members, and such as say nonsense
+ * Older members
  */
 static void among_old(struct cp_proc *p)
 {
@@ -621,7 +596,7 @@ static void among_old(struct cp_proc *p)
 	CP_OK(p, run(p, g, file[1], 0));
 	CU_ASSERT_EQUAL(run(p, g, file[0], DDIO_XFER_FILE_ORDER), -EOPNOTSUPP);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "too old"));
-	close_files(file, 2);
+	orders_close(file, 2);
 	ddio_group_free(g);
 }
 
@@ -630,122 +605,6 @@ static void old_members(void)
 	struct order_fate fate = { .who = 3, .patient = true };
 
 	world(among_old, 5, false, (struct order_plan *)&fate);
-}
-
-struct order_say {
-	struct ddio_post post;
-	struct ddio_gate gate;
-	struct ddio_group *group;
-	uint64_t number;
-	unsigned int times, more;
-};
-
-/* What is said more is of the group's own order. */
-static void say_now(void *arg)
-{
-	struct order_say *say = arg;
-	struct ddio_msg_fan msg = { .kind = FAN_KIND_START, .rank = say->group->rank };
-	uint8_t nothing[4] = { 0 }, buf[256];
-	ssize_t len;
-
-	memcpy(msg.group, say->group->id, sizeof(msg.group));
-	msg.data = nothing;
-	msg.len = sizeof(nothing);
-	for (; say->times + say->more; say->times ? say->times-- : say->more--) {
-		if (!say->times && order_key(say->number))
-			say->number = say->group->own.last + 1;
-		msg.seq = say->number++ * STEP_NUMBERS;
-		len = ddio_put_fan(buf, sizeof(buf), &msg);
-		peer_send(say->group, 0, DDIO_OP_FAN_IN, buf, (size_t)len);
-	}
-	ddio_gate_open(say->group->session->env, &say->gate);
-}
-
-/* Has rank 1 say it, and all wait until it has come. */
-static void say_to_root(struct cp_proc *p, struct ddio_group *g, struct order_say say)
-{
-	say.group = g;
-	say.post.fn = say_now;
-	say.post.arg = &say;
-	ddio_gate_init(&say.gate);
-	if (p->rank == 1)
-		CU_ASSERT_EQUAL(ddio_env_call(p->env, &say.post, &say.gate), 0);
-	ddio_sim_sleep(p->env, CP_SEC);
-}
-
-/* Rank 1 contributes to turns that there are not, or to more than rank 0 keeps of those: all hear of it. */
-static void nonsense(struct cp_proc *p)
-{
-	static const struct {
-		uint64_t key, place;
-		unsigned int times, more;
-		const char *why;
-	} say[] = {
-		{ 1, 1, 1, 0, NULL },
-		{ 4, 1, 1, 0, "is lost" },
-		{ ORDERS_MAX, 1, 1, 0, "is lost" },
-		{ 2, 1, FANS_CLOSED_MAX, 0, NULL },
-		{ 2, 1, FANS_CLOSED_MAX + 1, 0, "files that rank 0 has closed" },
-		{ 1, FANS_AHEAD_MAX, 1, 0, NULL },
-		{ 1, FANS_AHEAD_MAX + 1, 1, 0, "rank 0 is too far behind" },
-		{ 1, 1, FANS_AHEAD_MAX / 2, FANS_AHEAD_MAX / 2, NULL },
-		{ 1, 1, FANS_AHEAD_MAX / 2, FANS_AHEAD_MAX / 2 + 1, "rank 0 is too far behind" },
-	};
-	const uint64_t *which = p->w->arg;
-	struct ddio_file *file[3] = { NULL };
-	struct ddio_group *g = cp_group(p);
-
-	open_files(p, g, file, 3);
-	ddio_close(file[1]);
-	CP_OK(p, ddio_group_barrier(g));
-	say_to_root(p, g,
-		    (struct order_say){ .number = (say[*which].key << ORDER_PLACE_BITS) +
-						  say[*which].place,
-					.times = say[*which].times,
-					.more = say[*which].more });
-	CU_ASSERT_EQUAL(cp_note(p, ddio_group_check(g)) != 0, say[*which].why != NULL);
-	if (say[*which].why)
-		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, say[*which].why));
-	ddio_close(file[0]);
-	ddio_close(file[2]);
-	ddio_group_free(g);
-}
-
-/* What rank 0 has heard of before it closes the file counts like what it hears of later, also if the bound is passed at once. */
-static void closed_past_bound(struct cp_proc *p)
-{
-	struct ddio_file *file[2] = { NULL };
-	struct ddio_group *g = cp_group(p);
-
-	open_files(p, g, file, 2);
-	ddio_close(file[1]);
-	CP_OK(p, ddio_group_barrier(g));
-	say_to_root(p, g,
-		    (struct order_say){ .number = (2ull << ORDER_PLACE_BITS) + 1,
-					.times = FANS_CLOSED_MAX - 1 });
-	say_to_root(p, g,
-		    (struct order_say){ .number = (1ull << ORDER_PLACE_BITS) + 1, .times = 2 });
-	ddio_close(file[0]);
-	CP_OK(p, ddio_group_check(g));
-	say_to_root(p, g,
-		    (struct order_say){ .number = (2ull << ORDER_PLACE_BITS) + FANS_CLOSED_MAX,
-					.times = 1 });
-	CU_ASSERT_NOT_EQUAL(cp_note(p, ddio_group_check(g)), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "files that rank 0 has closed"));
-	ddio_group_free(g);
-}
-
-static void nonsense_is_refused(void)
-{
-	struct cp_world w;
-	uint64_t which;
-
-	for (which = 0; which < 9; which++) {
-		cp_world_begin(&w, &(struct cp_params){ .procs = 3, .timeout_ms = 60000 });
-		CU_ASSERT_EQUAL(cp_run(&w, nonsense, &which), 0);
-		cp_world_end(&w);
-	}
-	world(closed_past_bound, 3, false, NULL);
 }
 
 /*
@@ -765,7 +624,7 @@ static void numbers(struct cp_proc *p)
 	uint64_t before = 0;
 	uint32_t k, r;
 
-	open_files(p, g, file, 2);
+	orders_open(p, g, file, 2);
 	CP_OK(p, run(p, g, file[0], 0));
 	CU_ASSERT_EQUAL(ops_of(g)->told.last, g->own.last);
 	for (k = 0; k < 12; k++) {
@@ -781,7 +640,7 @@ static void numbers(struct cp_proc *p)
 			CU_ASSERT_EQUAL(last[r], before);
 		CP_OK(p, ddio_group_barrier(g));
 	}
-	close_files(file, 2);
+	orders_close(file, 2);
 	ddio_group_free(g);
 }
 
@@ -804,7 +663,6 @@ int main(void)
 		{ "a member is missed", one_is_missed },
 		{ "a member dies", one_dies },
 		{ "an old member", old_members },
-		{ "a member says nonsense", nonsense_is_refused },
 		{ "the numbers that nodes hear", rising_numbers },
 		{ NULL, NULL },
 	};

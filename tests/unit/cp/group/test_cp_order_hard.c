@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Orders of files where members go wrong, files are closed, and much waits. */
 #include "cp/coll/starts.h"
-#include "cp/group/fan/priv.h"
-#include "tests/unit/cp/cp_world.h"
+#include "tests/unit/cp/group/cp_orders.h"
 
 enum {
 	TIMEOUT_MS = 3000,
@@ -16,56 +15,16 @@ enum {
 
 static void world(void (*fn)(struct cp_proc *p), uint32_t procs, const char *options, void *arg)
 {
-	struct cp_world w;
-
-	cp_world_begin(&w, &(struct cp_params){ .procs = procs,
-						.options = options,
-						.timeout_ms = TIMEOUT_MS,
-						.disk_size = "64M" });
-	ddio_sim_limit(w.dw, 1200 * CP_SEC);
-	CU_ASSERT_EQUAL(cp_run(&w, fn, arg), 0);
-	cp_world_end(&w);
+	orders_run(
+		fn,
+		(struct cp_params){ .procs = procs, .options = options, .timeout_ms = TIMEOUT_MS },
+		arg);
 }
-
-struct hard_job {
-	struct ddio_extent e;
-	struct ddio_array array;
-	struct ddio_part part;
-	struct ddio_transfer t;
-	struct ddio_op *op;
-};
 
 static uint8_t buf[1 << 20];
 
-static void list_make(struct cp_proc *p, struct hard_job *j, uint64_t at, uint64_t len)
-{
-	*j = (struct hard_job){ .e = { at + p->rank * len, len } };
-	j->part = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = 1, .list = &j->e };
-	j->t = (struct ddio_transfer){ .struct_size = sizeof(j->t),
-				       .part = &j->part,
-				       .buf = buf,
-				       .method = DDIO_METHOD_DDS,
-				       .flags = DDIO_XFER_FILE_ORDER };
-}
-
-static void array_make(struct cp_proc *p, struct hard_job *j, uint64_t bytes)
-{
-	uint32_t procs = p->w->p.procs;
-
-	*j = (struct hard_job){ .array = { .elem_size = 8,
-					   .ndims = 1,
-					   .dim = { { .size = bytes / 8 * procs,
-						      .dist = DDIO_BLOCK,
-						      .procs = procs } } } };
-	j->part = (struct ddio_part){ .kind = DDIO_PART_ARRAY, .array = &j->array };
-	j->t = (struct ddio_transfer){ .struct_size = sizeof(j->t),
-				       .part = &j->part,
-				       .buf = buf,
-				       .method = DDIO_METHOD_DDS,
-				       .flags = DDIO_XFER_FILE_ORDER };
-}
-
-static int job_run(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f, struct hard_job *j)
+static int job_run(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f,
+		   struct orders_job *j)
 {
 	return cp_note(p, ddio_write_all(f, g, &j->t));
 }
@@ -76,12 +35,12 @@ static void heard_then_closed(struct cp_proc *p)
 	const bool *patient = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL;
-	struct hard_job j;
+	struct orders_job j;
 
 	if (*patient)
 		CP_OK(p, ddio_group_set_patient(g));
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	list_make(p, &j, 0, 4096);
+	orders_list(p, &j, buf, 0, 4096);
 	if (p->rank) {
 		CU_ASSERT_EQUAL(job_run(p, g, f, &j), -EINVAL);
 	} else {
@@ -111,14 +70,14 @@ static void opened_alone(struct cp_proc *p)
 {
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL, *none = NULL;
-	struct hard_job j;
+	struct orders_job j;
 	int ret;
 
 	ret = p->rank ? ddio_group_barrier(g) : ddio_open_all(g, "a", DDIO_CREATE, NULL, &none);
 	CU_ASSERT_NOT_EQUAL(ret, 0);
 	CP_OK(p, ddio_group_barrier(g));
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	list_make(p, &j, 0, 4096);
+	orders_list(p, &j, buf, 0, 4096);
 	CU_ASSERT_EQUAL(job_run(p, g, f, &j), 0);
 	CP_OK(p, ddio_group_barrier(g));
 	ddio_close(f);
@@ -131,13 +90,13 @@ static void open_met_another(void)
 }
 
 /* One of those that follow each other, in files of their own, or in one. */
-static void stream_make(struct cp_proc *p, struct hard_job *j, bool alone)
+static void stream_make(struct cp_proc *p, struct orders_job *j, bool alone)
 {
 	if (alone) {
-		array_make(p, j, 65536);
+		orders_array(p, j, buf, 65536);
 		return;
 	}
-	list_make(p, j, 0, 65536 / 3);
+	orders_list(p, j, buf, 0, 65536 / 3);
 	j->t.flags |= DDIO_XFER_OVERLAP;
 }
 
@@ -150,13 +109,11 @@ static void beside_none(struct cp_proc *p)
 	const bool *alone = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f[STREAMS + 1] = { NULL };
-	struct hard_job j[STREAMS], rare;
-	char name[2] = "a";
+	struct orders_job j[STREAMS], rare;
 	uint32_t k;
 
 	p->session->transfers->ask_alone = 1;
-	for (k = 0; k <= STREAMS; k++, name[0]++)
-		CP_OK(p, ddio_open_all(g, name, DDIO_CREATE, NULL, &f[k]));
+	orders_open(p, g, f, STREAMS + 1);
 	for (k = 0; k < STREAMS; k++) {
 		stream_make(p, &j[k], *alone);
 		CP_OK(p, ddio_start_write_all(f[*alone ? 0 : k], g, &j[k].t, &j[k].op));
@@ -165,7 +122,7 @@ static void beside_none(struct cp_proc *p)
 	stream_make(p, &rare, !*alone);
 	CP_OK(p, ddio_start_write_all(f[STREAMS], g, &rare.t, &rare.op));
 	for (k = 0; k < ROUNDS; k++) {
-		struct hard_job *job = &j[k % STREAMS];
+		struct orders_job *job = &j[k % STREAMS];
 
 		CP_OK(p, ddio_wait(job->op));
 		CP_OK(p, ddio_start_write_all(f[*alone ? 0 : k % STREAMS], g, &job->t, &job->op));
@@ -174,8 +131,7 @@ static void beside_none(struct cp_proc *p)
 	for (k = 0; k < STREAMS; k++)
 		CP_OK(p, ddio_wait(j[k].op));
 	CP_OK(p, ddio_wait(rare.op));
-	for (k = 0; k <= STREAMS; k++)
-		ddio_close(f[k]);
+	orders_close(f, STREAMS + 1);
 	ddio_group_free(g);
 }
 
@@ -195,21 +151,19 @@ static void long_beside(struct cp_proc *p)
 	const uint32_t *flag = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f[2] = { NULL };
-	struct hard_job lasts, call;
+	struct orders_job lasts, call;
 
-	CP_OK(p, ddio_open_all(g, "a", DDIO_CREATE, NULL, &f[0]));
-	CP_OK(p, ddio_open_all(g, "b", DDIO_CREATE, NULL, &f[1]));
-	list_make(p, &lasts, 0, sizeof(buf));
+	orders_open(p, g, f, 2);
+	orders_list(p, &lasts, buf, 0, sizeof(buf));
 	lasts.t.flags = DDIO_XFER_OVERLAP | *flag;
 	CP_OK(p, ddio_start_write_all(f[0], g, &lasts.t, &lasts.op));
 	ddio_sim_sleep(p->env, CP_MS);
-	list_make(p, &call, 0, 24576);
+	orders_list(p, &call, buf, 0, 24576);
 	call.t.flags = 0;
 	CP_OK(p, ddio_write_all(f[1], g, &call.t));
 	CU_ASSERT_EQUAL(ddio_test(lasts.op), -EINPROGRESS);
 	CP_OK(p, ddio_wait(lasts.op));
-	ddio_close(f[0]);
-	ddio_close(f[1]);
+	orders_close(f, 2);
 	ddio_group_free(g);
 }
 
@@ -227,28 +181,23 @@ static void no_tower(struct cp_proc *p)
 {
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file **f = calloc(TOWER_FILES + 1, sizeof(*f));
-	struct hard_job *j = calloc(TOWER_FILES * TOWER_OPS, sizeof(*j)), first;
-	char name[16];
+	struct orders_job *j = calloc(TOWER_FILES * TOWER_OPS, sizeof(*j)), first;
 	uint32_t k;
 
 	p->session->transfers->ask_alone = 1;
-	for (k = 0; k <= TOWER_FILES; k++) {
-		snprintf(name, sizeof(name), "f%u", k);
-		CP_OK(p, ddio_open_all(g, name, DDIO_CREATE, NULL, &f[k]));
-	}
-	array_make(p, &first, 65536);
+	orders_open(p, g, f, TOWER_FILES + 1);
+	orders_array(p, &first, buf, 65536);
 	CP_OK(p, ddio_start_write_all(f[TOWER_FILES], g, &first.t, &first.op));
 	ddio_sim_sleep(p->env, 5 * CP_MS);
 	for (k = 0; k < TOWER_FILES * TOWER_OPS; k++) {
-		list_make(p, &j[k], 0, 4096);
+		orders_list(p, &j[k], buf, 0, 4096);
 		j[k].t.flags |= DDIO_XFER_OVERLAP;
 		CP_OK(p, ddio_start_read_all(f[k / TOWER_OPS], g, &j[k].t, &j[k].op));
 	}
 	for (k = 0; k < TOWER_FILES * TOWER_OPS; k++)
 		CU_ASSERT_EQUAL(ddio_wait(j[k].op), -ENODATA);
 	CP_OK(p, ddio_wait(first.op));
-	for (k = 0; k <= TOWER_FILES; k++)
-		ddio_close(f[k]);
+	orders_close(f, TOWER_FILES + 1);
 	free(f);
 	free(j);
 	ddio_group_free(g);
@@ -269,11 +218,11 @@ static void far_behind(struct cp_proc *p)
 	const uint32_t *flag = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL;
-	struct hard_job j;
+	struct orders_job j;
 	uint32_t k;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	list_make(p, &j, 0, 4096);
+	orders_list(p, &j, buf, 0, 4096);
 	j.t.flags = *flag;
 	if (p->rank == 1)
 		ddio_sim_sleep(p->env, BEHIND * 2 * TIMEOUT_MS * CP_MS);
@@ -303,12 +252,12 @@ static void late_number(struct cp_proc *p)
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL;
 	struct ops *ops;
-	struct hard_job j;
+	struct orders_job j;
 	uint64_t old = 0;
 	uint32_t k;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	list_make(p, &j, 0, 4096);
+	orders_list(p, &j, buf, 0, 4096);
 	for (k = 0; k < 256; k++) {
 		CU_ASSERT_EQUAL(job_run(p, g, f, &j), 0);
 		ops = *group_state(g, &op_group_user);
@@ -346,12 +295,11 @@ static void overtakes(struct cp_proc *p)
 	const uint32_t *flag = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f[2] = { NULL };
-	struct hard_job j[OVERTAKES];
+	struct orders_job j[OVERTAKES];
 	uint32_t k;
 
 	p->session->transfers->ask_alone = 1;
-	CP_OK(p, ddio_open_all(g, "a", DDIO_CREATE, NULL, &f[0]));
-	CP_OK(p, ddio_open_all(g, "b", DDIO_CREATE, NULL, &f[1]));
+	orders_open(p, g, f, 2);
 	ddio_sim_set_link(p->env, &slow);
 	for (k = 0; k < OVERTAKES; k++) {
 		stream_make(p, &j[k], k % 4 < 2);
@@ -361,8 +309,7 @@ static void overtakes(struct cp_proc *p)
 	}
 	for (k = 0; k < OVERTAKES; k++)
 		CP_OK(p, ddio_wait(j[k].op));
-	ddio_close(f[0]);
-	ddio_close(f[1]);
+	orders_close(f, 2);
 	ddio_group_free(g);
 }
 
@@ -394,24 +341,24 @@ static void epoch_waits(struct cp_proc *p)
 	const struct hard_epoch *how = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL, *again = NULL, *other = NULL;
-	struct hard_job write, read, rest;
+	struct orders_job write, read, rest;
 
 	p->session->transfers->ask_alone = 1;
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
 	CP_OK(p, ddio_open_all(g, "g", DDIO_CREATE, NULL, &other));
-	array_make(p, &write, 65536);
+	orders_array(p, &write, buf, 65536);
 	write.t.flags = 0;
 	CP_OK(p, ddio_write_all(f, g, &write.t));
 	CP_OK(p, ddio_epoch_begin(g));
 	write.t.flags = DDIO_XFER_ATOMIC;
 	CP_OK(p, ddio_write_all(f, g, &write.t));
-	list_make(p, &read, 0, 65536);
+	orders_list(p, &read, buf, 0, 65536);
 	read.t.flags = how->flag;
 	read.t.buf = buf + 65536;
 	CP_OK(p, ddio_start_read_all(again, g, &read.t, &read.op));
 	ddio_sim_sleep(p->env, CP_SEC);
-	array_make(p, &rest, 65536);
+	orders_array(p, &rest, buf, 65536);
 	rest.t.flags = DDIO_XFER_ATOMIC;
 	CP_OK(p, ddio_write_all(other, g, &rest.t));
 	CU_ASSERT_EQUAL(ddio_test(read.op), -EINPROGRESS);
@@ -441,20 +388,20 @@ static void epoch_crowd(struct cp_proc *p)
 	enum { CROWD = 60, WAIT = 32 };
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL, *again = NULL, *other = NULL;
-	struct hard_job write, read[CROWD];
+	struct orders_job write, read[CROWD];
 	uint32_t k;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
 	CP_OK(p, ddio_open_all(g, "g", DDIO_CREATE, NULL, &other));
-	array_make(p, &write, 65536);
+	orders_array(p, &write, buf, 65536);
 	write.t.flags = 0;
 	CP_OK(p, ddio_write_all(f, g, &write.t));
 	CP_OK(p, ddio_epoch_begin(g));
 	write.t.flags = DDIO_XFER_ATOMIC;
 	CP_OK(p, ddio_write_all(f, g, &write.t));
 	for (k = 0; k < CROWD; k++) {
-		list_make(p, &read[k], 0, 4096);
+		orders_list(p, &read[k], buf, 0, 4096);
 		read[k].t.flags = 0;
 		read[k].t.buf = buf + 65536;
 		CP_OK(p, ddio_start_read_all(again, g, &read[k].t, &read[k].op));
@@ -480,17 +427,17 @@ static void epoch_stuck(struct cp_proc *p)
 	const uint32_t *flag = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL, *again = NULL;
-	struct hard_job write, read;
+	struct orders_job write, read;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
-	array_make(p, &write, 65536);
+	orders_array(p, &write, buf, 65536);
 	write.t.flags = 0;
 	CP_OK(p, ddio_write_all(f, g, &write.t));
 	CP_OK(p, ddio_epoch_begin(g));
 	write.t.flags = DDIO_XFER_ATOMIC;
 	CP_OK(p, ddio_write_all(f, g, &write.t));
-	list_make(p, &read, 0, 65536);
+	orders_list(p, &read, buf, 0, 65536);
 	read.t.flags = *flag;
 	read.t.buf = buf + 65536;
 	CP_OK(p, ddio_read_all(again, g, &read.t));

@@ -1,41 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Very many collectives of many files at once: what each costs does not grow with their number. */
 #include "cp/coll/starts.h"
-#include "tests/unit/cp/cp_world.h"
+#include "tests/unit/cp/group/cp_orders.h"
 
 enum { FILES = 80, OPS = 51, ALL = FILES * OPS, BYTES = 512, LOOKS = 8 };
 
-struct many_job {
-	struct ddio_extent e;
-	struct ddio_part part;
-	struct ddio_transfer t;
-	struct ddio_op *op;
-};
-
 static void many_world(void (*fn)(struct cp_proc *p), const char *options)
 {
-	struct cp_world w;
-
-	cp_world_begin(&w, &(struct cp_params){ .procs = 3,
-						.options = options,
-						.timeout_ms = 60000,
-						.disk_size = "64M" });
-	CU_ASSERT_EQUAL(cp_run(&w, fn, NULL), 0);
-	cp_world_end(&w);
+	orders_run(fn, (struct cp_params){ .procs = 3, .options = options, .timeout_ms = 60000 },
+		   NULL);
 }
 
 static void job_start(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f,
-		      struct many_job *j, uint32_t i)
+		      struct orders_job *j, uint32_t i)
 {
 	static uint8_t buf[BYTES];
 
-	*j = (struct many_job){ .e = { (i * p->w->p.procs + p->rank) * BYTES, BYTES } };
-	j->part = (struct ddio_part){ .kind = DDIO_PART_LIST, .n = 1, .list = &j->e };
-	j->t = (struct ddio_transfer){ .struct_size = sizeof(j->t),
-				       .part = &j->part,
-				       .buf = buf,
-				       .method = DDIO_METHOD_DDS,
-				       .flags = DDIO_XFER_OVERLAP | DDIO_XFER_FILE_ORDER };
+	orders_list(p, j, buf, (uint64_t)i * p->w->p.procs * BYTES, BYTES);
+	j->t.flags |= DDIO_XFER_OVERLAP;
 	CP_OK(p, ddio_start_write_all(f, g, &j->t, &j->op));
 }
 
@@ -49,7 +31,7 @@ static uint64_t looks(struct ddio_group *g)
 
 /* One member begins one of each file after the other, from the last file to the first; the others all of a file. */
 static void all_begin(struct cp_proc *p, struct ddio_group *g, struct ddio_file **f,
-		      struct many_job *j)
+		      struct orders_job *j)
 {
 	uint32_t k, file;
 
@@ -59,39 +41,20 @@ static void all_begin(struct cp_proc *p, struct ddio_group *g, struct ddio_file 
 	}
 }
 
-static void files_open(struct cp_proc *p, struct ddio_group *g, struct ddio_file **f)
-{
-	char name[16];
-	uint32_t k;
-
-	for (k = 0; k < FILES; k++) {
-		snprintf(name, sizeof(name), "f%u", k);
-		CP_OK(p, ddio_open_all(g, name, DDIO_CREATE, NULL, &f[k]));
-	}
-}
-
-static void files_close(struct ddio_file **f)
-{
-	uint32_t k;
-
-	for (k = 0; k < FILES; k++)
-		ddio_close(f[k]);
-}
-
 static void begun_and_ended(struct cp_proc *p)
 {
-	struct many_job *j = calloc(ALL, sizeof(*j));
+	struct orders_job *j = calloc(ALL, sizeof(*j));
 	struct ddio_file *f[FILES] = { NULL };
 	struct ddio_group *g = cp_group(p);
 	uint32_t k;
 
-	files_open(p, g, f);
+	orders_open(p, g, f, FILES);
 	all_begin(p, g, f, j);
 	for (k = 0; k < ALL; k++)
 		CP_OK(p, ddio_wait(j[k].op));
 	CU_ASSERT(looks(g) > 0);
 	CU_ASSERT(looks(g) <= LOOKS * ALL);
-	files_close(f);
+	orders_close(f, FILES);
 	ddio_group_free(g);
 	free(j);
 }
@@ -103,12 +66,12 @@ static void started(void)
 
 static void begun_and_broken(struct cp_proc *p)
 {
-	struct many_job *j = calloc(ALL, sizeof(*j));
+	struct orders_job *j = calloc(ALL, sizeof(*j));
 	struct ddio_file *f[FILES] = { NULL };
 	struct ddio_group *g = cp_group(p);
 	uint32_t k;
 
-	files_open(p, g, f);
+	orders_open(p, g, f, FILES);
 	all_begin(p, g, f, j);
 	ddio_sim_sleep(p->env, 50 * CP_MS);
 	if (!p->rank)
@@ -117,7 +80,7 @@ static void begun_and_broken(struct cp_proc *p)
 		cp_note(p, ddio_wait(j[k].op));
 	CU_ASSERT_EQUAL(p->ret, -ECONNABORTED);
 	CU_ASSERT(looks(g) <= LOOKS * ALL);
-	files_close(f);
+	orders_close(f, FILES);
 	ddio_group_free(g);
 	free(j);
 }
@@ -130,12 +93,12 @@ static void broken(void)
 /* Rank 0 comes late: the others are ahead of it by no more than may lend their turns, and one of each file. */
 static void begun_before(struct cp_proc *p)
 {
-	struct many_job *j = calloc(ALL, sizeof(*j));
+	struct orders_job *j = calloc(ALL, sizeof(*j));
 	struct ddio_file *f[FILES] = { NULL };
 	struct ddio_group *g = cp_group(p);
 	uint32_t k;
 
-	files_open(p, g, f);
+	orders_open(p, g, f, FILES);
 	if (!p->rank) {
 		ddio_sim_sleep(p->env, CP_SEC);
 		CU_ASSERT(g->nahead > TURNS_LENT_ALL && g->nahead <= 2 * (TURNS_LENT_ALL + FILES));
@@ -148,7 +111,7 @@ static void begun_before(struct cp_proc *p)
 		CP_OK(p, ddio_wait(j[k].op));
 	CU_ASSERT_EQUAL(g->nlent, 0);
 	CU_ASSERT_EQUAL(g->nahead, 0);
-	files_close(f);
+	orders_close(f, FILES);
 	ddio_group_free(g);
 	free(j);
 }
