@@ -176,27 +176,6 @@ void group_ready(struct ddio_group *group)
 		on_ready(group, group->ready_arg);
 }
 
-/* What waits for its turn finds the group broken.  An order's last turn may be the end of it, so each time they are looked at anew. */
-static void turns_fail(struct ddio_group *group)
-{
-	struct ddio_hash_walk walk;
-	struct order *order;
-	bool again = true;
-
-	order_run(&group->own);
-	while (again) {
-		again = false;
-		ddio_hash_for_each(order, &walk, &group->orders, node) {
-			again = !order->turn && !order->nlent && !order->running &&
-				!ddio_list_empty(&order->turns);
-			if (again)
-				break;
-		}
-		if (again)
-			order_run(order);
-	}
-}
-
 void group_break(struct ddio_group *group, const struct error *error, uint32_t blame, bool flood)
 {
 	const struct group_user *const *u;
@@ -212,7 +191,6 @@ void group_break(struct ddio_group *group, const struct error *error, uint32_t b
 		if ((*u)->broken)
 			(*u)->broken(group, &group->broken);
 	group_ready(group);
-	turns_fail(group);
 }
 
 int ddio_group_check(const struct ddio_group *group)

@@ -86,7 +86,8 @@ bool order_is_over(struct ddio_group *group, uint64_t number)
 /*
  * Turns
  */
-void order_run(struct order *order)
+/* Begins the turns that can begin. */
+static void order_run(struct order *order)
 {
 	struct turn *turn;
 

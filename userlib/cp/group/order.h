@@ -100,8 +100,6 @@ void orders_drop(struct ddio_group *group);
 struct order *order_find(struct ddio_group *group, uint64_t number);
 /* Returns true if that is the number of a turn of a file that this member has closed. */
 bool order_is_over(struct ddio_group *group, uint64_t number);
-/* Begins the turns that can begin. */
-void order_run(struct order *order);
 
 /* The group's own order; or a file's. */
 void turn_take(struct ddio_group *group, struct turn *turn);
