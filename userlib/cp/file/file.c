@@ -35,11 +35,14 @@ void file_get(struct ddio_file *file)
 static void order_leave(struct order *order)
 {
 	struct ddio_group *group = order ? order->group : NULL;
-	uint64_t key = order ? order_key(order->last) : 0;
+	struct ddio_list ahead;
 
+	ddio_list_init(&ahead);
+	if (order)
+		ddio_list_splice(&order->ahead, &ahead);
 	order_drop(order);
-	if (group && key)
-		fans_close(group, key);
+	if (group)
+		fans_close(group, &ahead);
 }
 
 static void file_free(struct ddio_file *file)

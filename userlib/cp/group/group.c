@@ -63,7 +63,6 @@ static void group_free(void *arg)
 		if (group->user[i])
 			u[i]->free(group->user[i]);
 	addrs_free(&group->addrs);
-	free(group->ended);
 	free(group);
 }
 

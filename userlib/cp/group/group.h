@@ -99,8 +99,9 @@ struct groups {
  * @nlent: turns of any order that have lent theirs, and not passed it
  * @fans: steps that are not over; @fans_by_seq: the same, struct fan.node
  * @nahead: of those, such as this member has not come to; @nclosed: such as it only says of that it has closed their file
+ * @nended: steps that are known to have ended without all children
  * @gathered: bytes of what children have contributed to be gathered, as they came
- * @ended: steps that failed before all children had contributed
+ * @looks: how often a step was looked at, to end those of a file, or to drop what comes late
  * @muster: where the members meet for a barrier, once all of them have it; for other threads too
  * @on_ready: called once when the parent is connected, or the group is broken
  * @refs: one of the user, and one of each operation
@@ -122,12 +123,10 @@ struct ddio_group {
 	struct order own;
 	struct ddio_hash orders;
 	uint64_t nopened;
-	uint32_t nlent, nahead, nclosed;
+	uint32_t nlent, nahead, nclosed, nended;
 	struct ddio_list fans;
 	struct ddio_hash fans_by_seq;
-	uint64_t gathered;
-	uint64_t *ended;
-	size_t nended;
+	uint64_t gathered, looks;
 	uint32_t refs;
 	struct ddio_muster *_Atomic muster;
 	void (*on_ready)(struct ddio_group *group, void *arg);

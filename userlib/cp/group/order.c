@@ -9,6 +9,7 @@ void order_init(struct order *order, struct ddio_group *group, uint64_t key)
 	*order = (struct order){ .group = group, .refs = 1, .last = key << ORDER_PLACE_BITS };
 	memcpy(order->id, group->id, sizeof(order->id));
 	order->first_ended = order->last;
+	ddio_list_init(&order->ahead);
 	ddio_list_init(&order->turns);
 	ddio_list_init(&order->line.link);
 	ddio_list_init(&order->line.ops);

@@ -58,6 +58,7 @@ struct order_line {
  * @awaited: of a patient one: the last turn whose first step others have waited for since long, and this member has not begun
  * @first_ended: the last turn whose first step has ended here; of those before it, which began here before it, some may not have
  * @line: its user's
+ * @ahead: struct fan.ahead, steps that others have begun in it and this member has not come to
  * @turns: wait for their turn; @turn is the one that has it, @nlent have lent it and not passed it; @running: they are being begun
  */
 struct order {
@@ -69,7 +70,7 @@ struct order {
 	_Atomic uint64_t last, awaited;
 	uint64_t first_ended;
 	struct order_line line;
-	struct ddio_list turns;
+	struct ddio_list ahead, turns;
 	struct turn *turn;
 	uint32_t nlent;
 	bool running;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What others say of turns that a member has not come to, or that there are not: it keeps so much, and no more. */
+/* What others say of turns that a member has not come to, that are over, or that there are not: it keeps so much, and no more. */
 #include "tests/unit/cp/group/cp_orders.h"
+
+enum { TIMEOUT_MS = 3000, MANY = 4000 };
 
 static void ahead_world(void (*fn)(struct cp_proc *p), uint64_t timeout_ms, void *arg)
 {
@@ -75,11 +77,113 @@ static void closed_bound(void)
 	ahead_world(closed_past_bound, 60000, NULL);
 }
 
+/* Who closes a file looks at what others have begun in it, once, and at nothing else. */
+static void closed_with_many(struct cp_proc *p)
+{
+	struct ddio_file *file[2] = { NULL };
+	struct ddio_group *g = cp_group(p);
+	struct orders_say up = orders_up(1, 1, MANY);
+	uint64_t before;
+
+	orders_open(p, g, file, 2);
+	CP_OK(p, ddio_group_barrier(g));
+	up.more = MANY;
+	orders_tell(p, g, up);
+	orders_tell(p, g, orders_up(2, 1, MANY));
+	before = g->looks;
+	if (!p->rank)
+		CU_ASSERT_EQUAL(g->nahead, 3 * MANY);
+	ddio_close(file[0]);
+	CU_ASSERT_EQUAL(g->looks - before, p->rank ? 0 : MANY);
+	CU_ASSERT_EQUAL(g->nahead, p->rank ? 0 : 2 * MANY);
+	ddio_sim_sleep(p->env, CP_SEC);
+	CP_OK(p, ddio_group_check(g));
+	ddio_sim_sleep(p->env, CP_SEC);
+	ddio_close(file[1]);
+	ddio_group_free(g);
+}
+
+static void closing_is_cheap(void)
+{
+	ahead_world(closed_with_many, 60000, NULL);
+}
+
+/*
+ * A member whose answers take their time is given up; what it still says of steps that have failed without it is dropped, also if their file
+ * was closed before that.  Each is looked up once.
+ */
+static void failed_then_closed(struct cp_proc *p)
+{
+	const struct ddio_sim_link far = { .latency_ns = 700 * CP_MS, .window = 1 << 20 };
+	struct orders_say up = orders_up(1, 1, MANY);
+	struct ddio_file *file = NULL;
+	struct ddio_group *g = cp_group(p);
+	uint64_t before;
+
+	orders_open(p, g, &file, 1);
+	CP_OK(p, ddio_group_barrier(g));
+	if (p->rank == 2)
+		ddio_sim_set_link(p->env, &far);
+	orders_tell(p, g, up);
+	ddio_sim_sleep(p->env, (TIMEOUT_MS - 500) * CP_MS);
+	before = g->looks;
+	if (!p->rank)
+		ddio_close(file);
+	CU_ASSERT(g->looks - before <= 2 * MANY);
+	before = g->looks;
+	ddio_sim_sleep(p->env, CP_SEC + CP_SEC / 2);
+	CU_ASSERT_EQUAL(g->looks - before, p->rank ? 0 : MANY);
+	if (!p->rank)
+		CU_ASSERT_TRUE(ddio_list_empty(&g->fans));
+	CP_OK(p, ddio_group_barrier(g));
+	if (p->rank)
+		ddio_close(file);
+	ddio_group_free(g);
+}
+
+static void failed_and_late(void)
+{
+	ahead_world(failed_then_closed, TIMEOUT_MS, NULL);
+}
+
+/* A member that says again and again that steps of a closed file have failed has others keep no more of them than so many. */
+static void failed_for_ever(struct cp_proc *p)
+{
+	struct orders_say down = { .rank = 0,
+				   .to = 2,
+				   .opcode = DDIO_OP_FAN_OUT,
+				   .status = DDIO_ST_TIMEOUT,
+				   .number = (1ull << ORDER_PLACE_BITS) + 1,
+				   .times = ENDED_MAX + MANY };
+	struct ddio_file *file = NULL;
+	struct ddio_group *g = cp_group(p);
+
+	orders_open(p, g, &file, 1);
+	CP_OK(p, ddio_group_barrier(g));
+	ddio_close(file);
+	orders_tell(p, g, down);
+	if (p->rank == 2) {
+		CU_ASSERT_EQUAL(g->nended, ENDED_MAX);
+		CU_ASSERT_FALSE(ended_has(g, down.number * STEP_NUMBERS));
+		CU_ASSERT_TRUE(ended_has(g, (down.number + MANY) * STEP_NUMBERS));
+	}
+	CP_OK(p, ddio_group_check(g));
+	ddio_group_free(g);
+}
+
+static void failed_is_bounded(void)
+{
+	orders_run(failed_for_ever, (struct cp_params){ .procs = 4, .deep = true }, NULL);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
 		{ "a member says nonsense", nonsense_is_refused },
 		{ "a bound that is passed at once", closed_bound },
+		{ "a file is closed, and much was begun in it", closing_is_cheap },
+		{ "failed, closed, and then contributed to", failed_and_late },
+		{ "failed without end", failed_is_bounded },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "ahead in an order", cases } };

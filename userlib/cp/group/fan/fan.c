@@ -5,17 +5,9 @@
 #include <string.h>
 #include "cp/group/fan/priv.h"
 
-/* The application has come to the step, or never will. */
-static void fan_own(struct fan *fan)
-{
-	if (!fan->mine)
-		fan->group->nahead--;
-	fan->mine = true;
-}
-
 static void fan_free(struct fan *fan)
 {
-	fan_own(fan);
+	fan_come(fan);
 	fan->group->nclosed -= fan->closed;
 	ddio_timer_cancel(fan->group->session->env, &fan->timer);
 	ddio_list_del(&fan->link);
@@ -37,29 +29,12 @@ static bool fan_heard_all(const struct fan *fan)
 	return true;
 }
 
-/* Remembers a step that failed without all children: what they still send for it is dropped. */
-static void fan_remember(struct fan *fan)
+/* Frees a step that is over; of one that failed without all children what they still send is dropped. */
+static void fan_forgo(struct fan *fan)
 {
-	struct ddio_group *g = fan->group;
-	uint64_t *ended;
-
-	if (fan_heard_all(fan) && !fan->gave_up)
-		return;
-	ended = realloc(g->ended, (g->nended + 1) * sizeof(*ended));
-	if (!ended)
-		return;
-	ended[g->nended++] = fan->seq;
-	g->ended = ended;
-}
-
-static bool fan_is_ended(const struct ddio_group *group, uint64_t seq)
-{
-	size_t i;
-
-	for (i = group->nended; i-- > 0;)
-		if (group->ended[i] == seq)
-			return true;
-	return false;
+	if (fan->gave_up || !fan_heard_all(fan))
+		ended_add(fan->group, fan->seq);
+	fan_free(fan);
 }
 
 static void fan_note_first(const struct fan *fan)
@@ -77,8 +52,7 @@ static void fan_end(struct fan *fan, const struct error *error, const void *data
 	void *arg = fan->arg;
 
 	fan_note_first(fan);
-	fan_remember(fan);
-	fan_free(fan);
+	fan_forgo(fan);
 	done(arg, error, data, len);
 }
 
@@ -87,7 +61,9 @@ struct fan *fan_find(struct ddio_group *group, uint64_t seq)
 	return ddio_hash_entry(ddio_hash_find(&group->fans_by_seq, seq), struct fan, node);
 }
 
-static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind)
+/* @order: that of which it is ahead; NULL: this member comes to it at once. */
+static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind,
+			   struct order *order)
 {
 	struct fan *fan = calloc(1, sizeof(*fan));
 
@@ -96,7 +72,7 @@ static struct fan *fan_new(struct ddio_group *group, uint64_t seq, uint32_t kind
 	fan->group = group;
 	fan->seq = seq;
 	fan->kind = kind;
-	group->nahead++;
+	fan_await(fan, order);
 	ddio_list_add(&fan->link, &group->fans);
 	ddio_hash_add(&group->fans_by_seq, &fan->node, seq);
 	fan_expire_arm(fan);
@@ -120,7 +96,7 @@ static void fan_leave(struct fan *fan)
 {
 	char text[DDIO_MAX_TEXT];
 
-	fan_own(fan);
+	fan_come(fan);
 	fan->closed = true;
 	fan->group->nclosed++;
 	fan->done = nobody_told;
@@ -136,12 +112,12 @@ static struct fan *fans_full(struct ddio_group *group, const struct error *error
 }
 
 static struct fan *fan_ahead(struct ddio_group *group, uint64_t seq, uint32_t kind,
-			     const struct order *order)
+			     struct order *order)
 {
 	struct error error;
 
 	if (seq / STEP_NUMBERS <= order->last + FANS_AHEAD_MAX && group->nahead < FANS_AHEAD_MAX)
-		return fan_new(group, seq, kind);
+		return fan_new(group, seq, kind, order);
 	error_status(
 		&error, DDIO_ST_TOO_BIG,
 		"rank %u is too far behind the others: they have begun %u steps that it has not come to",
@@ -160,30 +136,21 @@ static struct fan *fan_refused(struct ddio_group *group, uint64_t seq, uint32_t 
 			     FANS_CLOSED_MAX, group->rank);
 		return fans_full(group, &error);
 	}
-	fan = fan_new(group, seq, kind);
+	fan = fan_new(group, seq, kind, NULL);
 	if (fan)
 		fan_leave(fan);
 	return fan;
 }
 
-/* Returns one of a file's that others have begun, and this member has not. */
-static struct fan *fan_unbegun(struct ddio_group *group, uint64_t key)
+void fans_close(struct ddio_group *group, struct ddio_list *ahead)
 {
 	struct fan *fan;
 
-	ddio_list_for_each_entry(fan, &group->fans, link)
-		if (!fan->mine && order_key(fan->seq / STEP_NUMBERS) == key)
-			return fan;
-	return NULL;
-}
-
-void fans_close(struct ddio_group *group, uint64_t key)
-{
-	struct fan *fan;
-
-	while ((fan = fan_unbegun(group, key))) {
+	while (!ddio_list_empty(ahead)) {
+		group->looks++;
+		fan = ddio_list_first(ahead, struct fan, ahead);
 		if (fan->state == FAN_OVER) {
-			fan_free(fan);
+			fan_forgo(fan);
 			continue;
 		}
 		fan_leave(fan);
@@ -195,7 +162,7 @@ struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
 {
 	uint64_t number = seq / STEP_NUMBERS;
 	struct fan *fan = fan_find(group, seq);
-	const struct order *order = fan ? NULL : order_find(group, number);
+	struct order *order = fan ? NULL : order_find(group, number);
 
 	if (fan)
 		return fan;
@@ -261,7 +228,7 @@ static struct fan *fan_begin_get(struct ddio_group *group, uint64_t seq, uint32_
 		return NULL;
 	fan = fan_find(group, seq);
 	if (!fan)
-		fan = fan_new(group, seq, kind);
+		fan = fan_new(group, seq, kind, NULL);
 	if (!fan) {
 		error_set(&error, -ENOMEM, "out of memory");
 		group_break(group, &error, group->rank, true);
@@ -279,7 +246,7 @@ void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
 		in->done(in->arg, &group->broken, NULL, 0);
 		return;
 	}
-	fan_own(fan);
+	fan_come(fan);
 	fan->root = in->root;
 	fan->done = in->done;
 	fan->arg = in->arg;
@@ -340,7 +307,7 @@ static int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)
 		warn_take(group, msg);
 		return 0;
 	}
-	if (fan_is_ended(group, msg->seq))
+	if (ended_has(group, msg->seq))
 		return 0;
 	if (msg->kind == FAN_KIND_LATE)
 		return fan_late_up(group, (unsigned int)k, msg);
@@ -402,7 +369,7 @@ static void fans_fail(struct ddio_group *group, const struct error *error)
 		if (fan->mine)
 			ddio_list_add(&fan->link, &mine);
 		else
-			fan_free(fan);
+			fan_forgo(fan);
 	}
 	while (!ddio_list_empty(&mine))
 		fan_end(ddio_list_first(&mine, struct fan, link), error, NULL, 0);
@@ -507,5 +474,6 @@ const struct group_user fan_group_user = {
 	.kinds = fan_kinds,
 	.busy = fans_waiting,
 	.broken = fans_fail,
+	.free = ended_free,
 	.free_link = link_past_free,
 };

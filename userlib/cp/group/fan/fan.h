@@ -81,8 +81,8 @@ extern const struct group_user fan_group_user;
 
 void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
 	       const struct fan_in *in);
-/* This member has closed the file whose order has that key: it takes no part in what others have begun in it, and says so. */
-void fans_close(struct ddio_group *group, uint64_t key);
+/* This member has closed the file whose order had those, @ahead: it takes no part in what others have begun in it, and says so. */
+void fans_close(struct ddio_group *group, struct ddio_list *ahead);
 /* Ends the step on all members; @data goes to every member's done(). */
 void fan_release(struct fan *fan, const struct error *error, const void *data, size_t len);
 /**

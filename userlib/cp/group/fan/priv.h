@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inside a step: fan.c does what goes well, with what gather.c makes of contributions and send.c sends; late.c what does not. */
+/*
+ * Inside a step: fan.c does what goes well, with what gather.c makes of contributions and send.c sends; late.c what does not.  keep.c
+ * knows of those that this member has not come to, and of such as are over.
+ */
 #ifndef DDIO_CP_FAN_PRIV_H
 #define DDIO_CP_FAN_PRIV_H
 
@@ -22,7 +25,7 @@ enum fan_state {
  * @node: in the group's table, by @seq
  * @seq: number of the turn and position in it
  * @kind: of the first contribution
- * @mine: the application has called, or has closed the file: @closed
+ * @mine: the application has called, or has closed the file: @closed; @ahead: until then, in its order's list
  * @late: it has expired, or the parent asked; of a patient group: the neighbours know of it
  * @gave_up: it goes on without a child that may still answer
  * @arrived: bit k: the child whose distance is 1 << k
@@ -32,7 +35,7 @@ enum fan_state {
  * @missing: missing ranks; @nmissing also counts those that did not fit
  */
 struct fan {
-	struct ddio_list link;
+	struct ddio_list link, ahead;
 	struct ddio_hash_node node;
 	struct ddio_group *group;
 	uint64_t seq;
@@ -62,6 +65,19 @@ void fan_advance(struct fan *fan);
 struct fan *fan_find(struct ddio_group *group, uint64_t seq);
 /* Makes the step, of which others say something, if there is none.  NULL: no memory, too far ahead, or of a file that was never open. */
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
+
+/* keep.c */
+/* So many steps that ended without a child are known: others of it come before it hears of the end, so more need not be. */
+#define ENDED_MAX 32768
+/* Others have begun the step, and this member has not come to it; @order: that of the step. */
+void fan_await(struct fan *fan, struct order *order);
+/* The application has come to it, or never will. */
+void fan_come(struct fan *fan);
+/* Notes that the step has ended without all children; whether it is known that it has. */
+void ended_add(struct ddio_group *group, uint64_t seq);
+bool ended_has(struct ddio_group *group, uint64_t seq);
+/* As struct group_user's free(). */
+void ended_free(void *state);
 
 /* gather.c */
 /* Takes a failure of @rank for the verdict, if it is worse than what that says so far. */
