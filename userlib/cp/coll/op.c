@@ -342,6 +342,7 @@ static void op_begin(void *arg)
 	file_get(op->file);
 	op->turn.begin = op_turn;
 	op->turn.lends = op_lends(op);
+	op->turn.bytes = op->part_len;
 	if (op->in_file_order)
 		turn_take_of(op->file->order, &op->turn);
 	else

@@ -96,9 +96,11 @@ struct groups {
  * @patient_from: steps of its own turns from this number on wait for members as long as they live; 0: none
  * @own: its own order; @orders: struct order.node, those of files
  * @nopened: files that were opened by all: the key of the last one's order
- * @nlent: turns of any order that have lent theirs, and not passed it
+ * @nlent: turns of any order that have lent theirs, and not passed it; @lent_bytes: of what they say
  * @fans: steps that are not over; @fans_by_seq: the same, struct fan.node
  * @nahead: of those, such as this member has not come to; @nclosed: such as it only says of that it has closed their file
+ * @ahead_bytes: of what has been said of steps that this member has not come to; @heaviest: one of these, which nothing outweighs that was
+ *	said since; or NULL
  * @nended: steps that are known to have ended without all children
  * @gathered: bytes of what children have contributed to be gathered, as they came
  * @looks: how often a step was looked at, to end those of a file, or to drop what comes late
@@ -124,6 +126,8 @@ struct ddio_group {
 	struct ddio_hash orders;
 	uint64_t nopened;
 	uint32_t nlent, nahead, nclosed, nended;
+	uint64_t lent_bytes, ahead_bytes;
+	struct fan *heaviest;
 	struct ddio_list fans;
 	struct ddio_hash fans_by_seq;
 	uint64_t gathered, looks;

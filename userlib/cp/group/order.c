@@ -127,11 +127,12 @@ static void turn_lend_now(struct order *order)
 	struct turn *turn = order->turn;
 
 	if (!turn || !turn->asks || order->nlent == TURNS_LENT ||
-	    order->group->nlent == TURNS_LENT_ALL)
+	    order->group->nlent == TURNS_LENT_ALL || order->group->lent_bytes >= TURNS_LENT_BYTES)
 		return;
 	turn->lent = true;
 	order->nlent++;
 	order->group->nlent++;
+	order->group->lent_bytes += turn->bytes;
 	order->turn = NULL;
 	order_run(order);
 }
@@ -152,6 +153,7 @@ void turn_pass(struct turn *turn)
 		turn->lent = false;
 		order->nlent--;
 		order->group->nlent--;
+		order->group->lent_bytes -= turn->bytes;
 		order_get(order);
 		turn_lend_now(order);
 		order_run(order);

@@ -27,13 +27,14 @@ struct order;
  * @order: that of
  * @number: the order's key, and the place in it, from 1
  * @begin: its turn has come; ends, at once or later, in turn_pass()
+ * @bytes: of what it says to others when it begins
  * @lends: it may lend its turn, and begin in a turn that was lent; one that does neither begins when all before it have passed
  * @asks, @lent: it would lend its turn; it has
  */
 struct turn {
 	struct ddio_list link;
 	struct order *order;
-	uint64_t number;
+	uint64_t number, bytes;
 	void (*begin)(struct turn *turn);
 	bool lends, asks, lent;
 };
@@ -109,10 +110,11 @@ void turn_pass(struct turn *turn);
 /*
  * Whose turn it is has told the others what it is about to do: the next may do so before all have agreed on this.  At most
  * TURNS_LENT of an order have lent theirs at a time; the next after these lends its own when one of them passes.  None lends it while
- * TURNS_LENT_ALL of all orders have.  The turn may be over, and gone.
+ * TURNS_LENT_ALL of all orders have, or what those have said has TURNS_LENT_BYTES: others may have to keep it.  The turn may be over, and gone.
  */
 #define TURNS_LENT 16
 #define TURNS_LENT_ALL 1024
+#define TURNS_LENT_BYTES (1u << 20)
 void turn_lend(struct order *order, struct turn *turn);
 
 #endif /* DDIO_CP_ORDER_H */

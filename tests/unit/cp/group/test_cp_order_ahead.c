@@ -176,6 +176,144 @@ static void failed_is_bounded(void)
 	orders_run(failed_for_ever, (struct cp_params){ .procs = 4, .deep = true }, NULL);
 }
 
+/*
+ * Bytes
+ */
+/* Returns how many this member keeps of what was said of steps. */
+static uint64_t kept(const struct ddio_group *g)
+{
+	const struct fan *fan;
+	uint64_t bytes = 0;
+
+	ddio_list_for_each_entry(fan, &g->fans, link)
+		bytes += fan->compare_len + fan->gather_cap;
+	return bytes;
+}
+
+struct ahead_weight {
+	uint64_t key;
+	unsigned int times;
+	size_t len;
+	uint64_t bytes;
+	bool broken;
+};
+
+/* Rank 1 says @times what rank 0 keeps: of steps that it may come to, and of none of a file that it has closed. */
+static void heavy(struct cp_proc *p)
+{
+	const struct ahead_weight *w = p->w->arg;
+	struct orders_say up = orders_up(w->key, 1, w->times);
+	struct ddio_file *file[2] = { NULL };
+	struct ddio_group *g = cp_group(p);
+
+	orders_open(p, g, file, 2);
+	ddio_close(file[1]);
+	CP_OK(p, ddio_group_barrier(g));
+	up.len = w->len;
+	orders_tell(p, g, up);
+	if (!p->rank && !w->broken)
+		CU_ASSERT(kept(g) >= w->bytes && kept(g) <= 2 * w->bytes);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_group_check(g)) != 0, w->broken);
+	if (w->broken)
+		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "MB of"));
+	ddio_sim_sleep(p->env, CP_SEC);
+	ddio_close(file[0]);
+	CU_ASSERT_EQUAL(kept(g), 0);
+	CU_ASSERT_EQUAL(g->ahead_bytes, 0);
+	ddio_sim_sleep(p->env, CP_SEC);
+	ddio_group_free(g);
+}
+
+static void weight_is_bounded(void)
+{
+	enum { MB = 1 << 20, MOST = 3 * FANS_AHEAD_BYTES / MB };
+	static const struct ahead_weight how[] = {
+		{ 1, 1, 3 * MOST * MB, 3 * MOST * MB, false },
+		{ 1, MOST + 1, MB - 64, (MOST + 1) * (MB - 64), false },
+		{ 1, MOST + 2, MB - 64, 0, true },
+		{ 1, 20 * MOST, MB - 64, 0, true },
+		{ 2, 20 * MOST, MB - 64, 0, false },
+	};
+	struct ahead_weight w;
+	uint32_t k;
+
+	for (k = 0; k < sizeof(how) / sizeof(how[0]); k++) {
+		w = how[k];
+		ahead_world(heavy, 60000, &w);
+	}
+}
+
+/* Of a step that has failed for all others nothing is kept but why. */
+static void failed_and_heavy(struct cp_proc *p)
+{
+	struct orders_say up = orders_up(1, 1, 5);
+	struct ddio_file *file = NULL;
+	struct ddio_group *g = cp_group(p);
+	uint32_t k;
+
+	orders_open(p, g, &file, 1);
+	CP_OK(p, ddio_group_barrier(g));
+	up.len = (2 << 20) - 64;
+	for (k = 0; k < 10; k++, up.number += up.times) {
+		orders_tell(p, g, up);
+		ddio_sim_sleep(p->env, 2 * TIMEOUT_MS * CP_MS);
+		CU_ASSERT_EQUAL(g->nahead, (k + 1) * up.times);
+		CU_ASSERT_EQUAL(kept(g), 0);
+	}
+	CP_OK(p, ddio_group_check(g));
+	ddio_sim_sleep(p->env, CP_SEC);
+	ddio_close(file);
+	ddio_group_free(g);
+}
+
+static void failed_is_light(void)
+{
+	ahead_world(failed_and_heavy, TIMEOUT_MS, NULL);
+}
+
+/* Members whose transfers are described at length are ahead of one that is late by less, so that it has room for all of it. */
+static void long_lists(struct cp_proc *p)
+{
+	enum { LISTS = 16, PIECES = 24000 };
+	static uint8_t byte[PIECES];
+	struct ddio_extent *e = calloc(PIECES, sizeof(*e));
+	struct orders_job j[LISTS];
+	struct ddio_file *file = NULL;
+	struct ddio_group *g = cp_group(p);
+	uint64_t k;
+
+	for (k = 0; k < PIECES; k++)
+		e[k] = (struct ddio_extent){ k * 100000 + k * k % 49999 + 50000 * (p->rank & 1),
+					     1 };
+	orders_open(p, g, &file, 1);
+	if (!p->rank)
+		ddio_sim_sleep(p->env, CP_SEC);
+	for (k = 0; k < LISTS; k++) {
+		orders_list(p, &j[k], byte, 0, 1);
+		j[k].part.n = PIECES;
+		j[k].part.list = e;
+		j[k].t.flags |= DDIO_XFER_OVERLAP;
+		CP_OK(p, ddio_start_read_all(file, g, &j[k].t, &j[k].op));
+	}
+	if (p->rank) {
+		ddio_sim_sleep(p->env, CP_SEC / 2);
+		CU_ASSERT(g->lent_bytes >= TURNS_LENT_BYTES);
+		CU_ASSERT(g->nlent > 1 && g->nlent < LISTS - 1);
+	}
+	for (k = 0; k < LISTS; k++)
+		CU_ASSERT_EQUAL(ddio_wait(j[k].op), -ENODATA);
+	CU_ASSERT_EQUAL(g->lent_bytes, 0);
+	CU_ASSERT_EQUAL(g->ahead_bytes, 0);
+	ddio_close(file);
+	ddio_group_free(g);
+	free(e);
+}
+
+static void long_is_lent_less(void)
+{
+	ahead_world(long_lists, 60000, NULL);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -184,6 +322,9 @@ int main(void)
 		{ "a file is closed, and much was begun in it", closing_is_cheap },
 		{ "failed, closed, and then contributed to", failed_and_late },
 		{ "failed without end", failed_is_bounded },
+		{ "much is said of a step", weight_is_bounded },
+		{ "failed steps of which much was said", failed_is_light },
+		{ "long descriptions", long_is_lent_less },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "ahead in an order", cases } };

@@ -12,9 +12,7 @@ static void fan_free(struct fan *fan)
 	ddio_timer_cancel(fan->group->session->env, &fan->timer);
 	ddio_list_del(&fan->link);
 	ddio_hash_del(&fan->group->fans_by_seq, &fan->node);
-	free(fan->compare);
-	ddio_env_spare_put(fan->group->session->env, DDIO_ENV_SPARE_GATHER, fan->gather,
-			   fan->gather_cap);
+	fan_lighten(fan);
 	free(fan);
 }
 
@@ -97,18 +95,12 @@ static void fan_leave(struct fan *fan)
 	char text[DDIO_MAX_TEXT];
 
 	fan_come(fan);
+	fan_lighten(fan);
 	fan->closed = true;
 	fan->group->nclosed++;
 	fan->done = nobody_told;
 	snprintf(text, sizeof(text), "rank %u has closed the file", fan->group->rank);
 	fan_blame(fan, DDIO_ST_INVALID, fan->group->rank, text);
-}
-
-/* Breaks the group: this member keeps as much as it may.  Returns NULL. */
-static struct fan *fans_full(struct ddio_group *group, const struct error *error)
-{
-	group_break(group, error, group->rank, true);
-	return NULL;
 }
 
 static struct fan *fan_ahead(struct ddio_group *group, uint64_t seq, uint32_t kind,
@@ -122,7 +114,8 @@ static struct fan *fan_ahead(struct ddio_group *group, uint64_t seq, uint32_t ki
 		&error, DDIO_ST_TOO_BIG,
 		"rank %u is too far behind the others: they have begun %u steps that it has not come to",
 		group->rank, FANS_AHEAD_MAX);
-	return fans_full(group, &error);
+	fans_full(group, &error);
+	return NULL;
 }
 
 static struct fan *fan_refused(struct ddio_group *group, uint64_t seq, uint32_t kind)
@@ -134,7 +127,8 @@ static struct fan *fan_refused(struct ddio_group *group, uint64_t seq, uint32_t 
 		error_status(&error, DDIO_ST_TOO_BIG,
 			     "others have begun %u steps in files that rank %u has closed",
 			     FANS_CLOSED_MAX, group->rank);
-		return fans_full(group, &error);
+		fans_full(group, &error);
+		return NULL;
 	}
 	fan = fan_new(group, seq, kind, NULL);
 	if (fan)
@@ -216,6 +210,7 @@ void fan_release(struct fan *fan, const struct error *error, const void *data, s
 	} else {
 		fan->verdict = copy;
 		fan->state = FAN_OVER;
+		fan_lighten(fan);
 	}
 }
 
@@ -289,11 +284,12 @@ static void fan_take(struct fan *fan, const struct ddio_msg_fan *msg)
 		return;
 	if (msg->status) {
 		fan_blame(fan, msg->status, msg->blame, msg->text);
-	} else {
+	} else if (!fan->closed) {
 		fan_compare(fan, msg->rank, msg->kind, data + 4, cmp);
 		fan_gather(fan, msg->rank, data + 4 + cmp, msg->len - 4 - cmp);
 	}
-	fan_advance(fan);
+	if (fan_weigh(fan))
+		fan_advance(fan);
 }
 
 static int fan_up(struct ddio_group *group, const struct ddio_msg_fan *msg)

@@ -52,6 +52,11 @@ struct step_kind {
  * that it has closed their file are not counted here, but by themselves.
  */
 enum { FANS_AHEAD_MAX = 32768, FANS_CLOSED_MAX = 4096 };
+/*
+ * What others say of steps that a member has not come to may have so many bytes for each member of the group, beside what is said of the
+ * heaviest step: of one step it may be as much as a message can bear, and must be known when the member comes to it.
+ */
+#define FANS_AHEAD_BYTES (4u << 20)
 
 /* Steps of one turn. */
 enum { STEP_FIRST = 0, STEP_MIDDLE = 1, STEP_LAST = 2, STEP_NUMBERS = 4 };

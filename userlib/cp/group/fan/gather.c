@@ -46,13 +46,16 @@ void fan_compare(struct fan *fan, uint32_t rank, uint32_t kind, const void *data
 	fan_blame(fan, DDIO_ST_MISMATCH, rank, text);
 }
 
-/* The first of it is the last step's, if that had so much: fresh memory costs more than what is put into it. */
+/* Of so much fresh memory costs more than what is put into it. */
+#define GATHER_SPARE (16u << 10)
+
+/* The first of much is the last step's, if that had so much. */
 static bool gather_grow(struct fan *fan, size_t need)
 {
 	size_t cap = fan->gather_cap ? fan->gather_cap : 256;
 	uint8_t *gather = NULL;
 
-	if (!fan->gather)
+	if (!fan->gather && need >= GATHER_SPARE)
 		gather = ddio_env_spare_get(fan->group->session->env, DDIO_ENV_SPARE_GATHER, need,
 					    &cap);
 	if (!gather) {

@@ -11,12 +11,59 @@ void fan_await(struct fan *fan, struct order *order)
 		ddio_list_add(&fan->ahead, &order->ahead);
 }
 
+static void weight_drop(struct fan *fan)
+{
+	fan->group->ahead_bytes -= fan->weight;
+	fan->weight = 0;
+	if (fan->group->heaviest == fan)
+		fan->group->heaviest = NULL;
+}
+
 void fan_come(struct fan *fan)
 {
 	if (!fan->mine)
 		fan->group->nahead--;
 	fan->mine = true;
 	ddio_list_del(&fan->ahead);
+	weight_drop(fan);
+}
+
+void fans_full(struct ddio_group *group, const struct error *error)
+{
+	group_break(group, error, group->rank, true);
+}
+
+bool fan_weigh(struct fan *fan)
+{
+	struct ddio_group *g = fan->group;
+	struct error error;
+
+	if (fan->mine)
+		return true;
+	g->ahead_bytes -= fan->weight;
+	fan->weight = fan->compare_len + fan->gather_cap;
+	g->ahead_bytes += fan->weight;
+	if (!g->heaviest || fan->weight > g->heaviest->weight)
+		g->heaviest = fan;
+	if (g->ahead_bytes - g->heaviest->weight <= (uint64_t)FANS_AHEAD_BYTES * g->size)
+		return true;
+	error_status(
+		&error, DDIO_ST_TOO_BIG,
+		"rank %u is too far behind the others: they have said %llu MB of %u steps that it has not come to",
+		g->rank, (unsigned long long)(g->ahead_bytes >> 20), g->nahead);
+	fans_full(g, &error);
+	return false;
+}
+
+void fan_lighten(struct fan *fan)
+{
+	weight_drop(fan);
+	free(fan->compare);
+	ddio_env_spare_put(fan->group->session->env, DDIO_ENV_SPARE_GATHER, fan->gather,
+			   fan->gather_cap);
+	fan->compare = NULL;
+	fan->gather = NULL;
+	fan->compare_len = fan->gather_len = fan->gather_cap = 0;
 }
 
 /*

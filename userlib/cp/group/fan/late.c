@@ -49,8 +49,10 @@ void fan_late_report(struct fan *fan)
 	struct error error;
 	char text[DDIO_MAX_TEXT];
 
-	if (!fan->mine)
+	if (!fan->mine) {
 		late_add(fan, g->rank);
+		fan_lighten(fan);
+	}
 	fan->state = FAN_SENT;
 	if (g->rank) {
 		late_send(fan, fan->nmissing);

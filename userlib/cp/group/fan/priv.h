@@ -32,6 +32,7 @@ enum fan_state {
  * @verdict: the worst error so far, of rank @verdict_rank
  * @compare, @compare_len: of the first contribution, rank @compare_rank's
  * @gather: entries of rank, length, bytes; of a kind that joins them, contributions
+ * @weight: bytes of these, as long as they are counted in the group's @ahead_bytes
  * @missing: missing ranks; @nmissing also counts those that did not fit
  */
 struct fan {
@@ -49,7 +50,7 @@ struct fan {
 	size_t compare_len;
 	uint32_t compare_rank;
 	uint8_t *gather;
-	size_t gather_len, gather_cap;
+	size_t gather_len, gather_cap, weight;
 	uint32_t missing[FAN_NAMED];
 	uint32_t nmissing;
 	struct ddio_timer timer;
@@ -73,6 +74,12 @@ struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 void fan_await(struct fan *fan, struct order *order);
 /* The application has come to it, or never will. */
 void fan_come(struct fan *fan);
+/* Counts what has been said of the step, if this member has not come to it.  Returns false if that is too much: the group is broken. */
+bool fan_weigh(struct fan *fan);
+/* Frees what has been said of the step, which fails. */
+void fan_lighten(struct fan *fan);
+/* Breaks the group: this member keeps as much as it may. */
+void fans_full(struct ddio_group *group, const struct error *error);
 /* Notes that the step has ended without all children; whether it is known that it has. */
 void ended_add(struct ddio_group *group, uint64_t seq);
 bool ended_has(struct ddio_group *group, uint64_t seq);
