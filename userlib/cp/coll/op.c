@@ -83,7 +83,7 @@ static void op_over(struct ddio_op *op, const struct error *result)
 	op->result = *result;
 	op->finishing = true;
 	if (op->within)
-		epochs_left(op->group, op->within, result);
+		epochs_left(op->group, op->within, op->entered ? op->file : NULL, result);
 	if (op->phase != PHASE_ENDING)
 		op_enter(op, PHASE_ENDING);
 	if (!op->rooted)
@@ -251,6 +251,7 @@ static void op_enter_epoch(struct ddio_op *op)
 	may = op_is_atomic(op) && !order_key(op->turn.number)
 		      ? epochs_enter(op->group, op->file, &op->within, &error)
 		      : file_decided(op->file, &error);
+	op->entered = may;
 	if (!may)
 		error_first(&op->failed, &error);
 }

@@ -105,7 +105,7 @@ struct transfers {
  * @finishing: @result is known, and only that exchange is waited for
  * @fan: the step that rank 0 has to release; NULL if it has failed meanwhile
  * @epoch: of an atomic write, at rank 0; @epoch_number: everywhere, from the verdict on
- * @within: the epoch of several files that it belongs to, see epochs_enter(); 0: none
+ * @within: the epoch of several files that it belongs to, see epochs_enter(); 0: none.  @entered: it may
  * @at: times at which phases began
  * @messages, @steps: for the report
  * @tally: what this member was told as the one that asked; at the end, of all
@@ -124,8 +124,8 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, in_file_order, started, aside, dealt, unspread, agreed, warned, rooted, sized,
-		finishing, clipped, may_spread;
+	bool writing, in_file_order, started, aside, entered, dealt, unspread, agreed, warned,
+		rooted, sized, finishing, clipped, may_spread;
 	bool may_carry, carried, gathered;
 	int gather_err;
 	uint32_t method, flags, outstanding;

@@ -37,10 +37,12 @@ void epoch_abort(struct epoch_job *job);
  * struct epoch_file - a file of an epoch of several
  * @number: at rank 0: of the file's own epoch, not decided; 0: none
  * @size: where its write ends; when it is decided, the file's
+ * @failed: its write has, and nodes keep nobody from it
  */
 struct epoch_file {
 	struct ddio_file *file;
 	uint64_t number, size;
+	bool failed;
 };
 
 /**
@@ -78,10 +80,11 @@ bool epochs_enter(struct ddio_group *group, struct ddio_file *file, uint64_t *wh
 		  struct error *error);
 /* An epoch that nobody decides for so many timeouts is given up, by nodes. */
 #define EPOCH_PATIENCE 16
-/* Returns true if the group has an epoch that has a write of the file, and that was not given up for its age. */
+/* Returns true if the group has an epoch that has a write of the file, which has not failed, and that was not given up for its age. */
 bool epochs_have(struct ddio_group *group, const struct ddio_file *file);
-/* It has ended, with @error; one that failed takes all others with it. */
-void epochs_left(struct ddio_group *group, uint64_t which, const struct error *error);
+/* A write has ended, with @error, that epochs_enter() let in with @file, or did not: NULL.  One that failed takes all others with it. */
+void epochs_left(struct ddio_group *group, uint64_t which, const struct ddio_file *file,
+		 const struct error *error);
 /* Rank 0: all have prepared it, and the decision on all will be its own.  Returns false if that has come already. */
 bool epochs_keep(struct ddio_group *group, uint64_t which, struct epoch_job *job);
 

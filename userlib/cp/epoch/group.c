@@ -117,11 +117,22 @@ bool epochs_have(struct ddio_group *group, const struct ddio_file *file)
 	const struct ddio_session *s = group->session;
 	struct epochs *es = epochs_of(group);
 
-	return es && has(es, file->rec.ref.id) &&
+	return es && has(es, file->rec.ref.id) && !find(es, file->rec.ref.id)->failed &&
 	       ddio_env_now(s->env) - es->since < EPOCH_PATIENCE * s->timeout_ns;
 }
 
-void epochs_left(struct ddio_group *group, uint64_t which, const struct error *error)
+/* What waited for the end of it, or for that of one of its files, can go on. */
+static void tell_decided(struct ddio_group *group)
+{
+	const struct group_user *const *u;
+
+	for (u = group_users(group); *u; u++)
+		if ((*u)->decided)
+			(*u)->decided(group);
+}
+
+void epochs_left(struct ddio_group *group, uint64_t which, const struct ddio_file *file,
+		 const struct error *error)
 {
 	struct epochs *es = epochs_same(group, which);
 
@@ -129,6 +140,10 @@ void epochs_left(struct ddio_group *group, uint64_t which, const struct error *e
 		return;
 	es->busy--;
 	error_first(&es->failed, error);
+	if (!error->status || !file || !has(es, file->rec.ref.id))
+		return;
+	find(es, file->rec.ref.id)->failed = true;
+	tell_decided(group);
 }
 
 bool epochs_keep(struct ddio_group *group, uint64_t which, struct epoch_job *job)
@@ -174,12 +189,8 @@ static void dropped(struct epochs_job *job)
 /* Takes it from the group. */
 static void forget(struct ddio_group *group)
 {
-	const struct group_user *const *u;
-
 	*group_state(group, &epoch_group_user) = NULL;
-	for (u = group_users(group); *u; u++)
-		if ((*u)->decided)
-			(*u)->decided(group);
+	tell_decided(group);
 }
 
 /* Takes it from the group, and has it given up if it is not decided. */

@@ -43,7 +43,7 @@ enum { GROUP_USERS = 12 };
  * @lost: a member did not do its part
  * @broken: the group is broken: ends what is under way
  * @warned: a neighbour, @from, says that a turn's operation has failed; see fan/late.c
- * @decided: an epoch of the group is over, and what waited for that can go on
+ * @decided: an epoch of the group is over, or a write of it has failed, and what waited for that can go on
  * @closed: the group's handle is being freed
  * @free, @free_link: the group, or the link's connection, goes, and with it what the user keeps
  *	in group_state() or link_state()

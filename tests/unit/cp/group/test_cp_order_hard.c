@@ -456,6 +456,61 @@ static void epoch_given_up(void)
 	world(epoch_stuck, 3, NULL, &flag);
 }
 
+/*
+ * A write of an epoch fails, and its file is used further before the epoch is given up: nodes do not keep what comes for it, so that it is
+ * as anything else, whoever asks for it, and waits for nothing.
+ */
+static void epoch_failed(struct cp_proc *p)
+{
+	const struct ddio_sim_link slow = { .latency_ns = 20000,
+					    .jitter_ns = 5 * CP_MS,
+					    .window = 1 << 20 };
+	const uint32_t *flag = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL, *again[2] = { NULL };
+	struct orders_job j[OVERTAKES], write;
+	uint64_t began;
+	uint32_t k;
+
+	p->session->transfers->ask_alone = 1;
+	orders_open(p, g, again, 2);
+	CP_OK(p, ddio_open_all(g, "f0", 0, NULL, &f));
+	CP_OK(p, ddio_epoch_begin(g));
+	orders_list(p, &write, buf, 0, 65536);
+	write.e.offset = 0;
+	write.t.flags = DDIO_XFER_ATOMIC;
+	CU_ASSERT_NOT_EQUAL(cp_note(p, ddio_write_all(f, g, &write.t)), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "both write"));
+	began = ddio_sim_elapsed(p->w->dw);
+	ddio_sim_set_link(p->env, &slow);
+	for (k = 0; k < OVERTAKES; k++) {
+		stream_make(p, &j[k], !(k & 1));
+		j[k].t.flags &= ~(uint32_t)DDIO_XFER_FILE_ORDER;
+		j[k].t.flags |= *flag;
+		CP_OK(p, ddio_start_write_all(again[k & 1], g, &j[k].t, &j[k].op));
+	}
+	for (k = 0; k < OVERTAKES; k++)
+		CP_OK(p, ddio_wait(j[k].op));
+	CU_ASSERT(ddio_sim_elapsed(p->w->dw) - began < TIMEOUT_MS * CP_MS);
+	CU_ASSERT_EQUAL(ddio_epoch_commit(g), -ECANCELED);
+	ddio_close(f);
+	orders_close(again, 2);
+	ddio_group_free(g);
+}
+
+static void epoch_used_further(void)
+{
+	uint32_t flag, k;
+
+	for (k = 0; k < ut_rounds(60); k++) {
+		flag = k & 1 ? DDIO_XFER_FILE_ORDER : 0;
+		orders_run(epoch_failed,
+			   (struct cp_params){
+				   .procs = 4, .nodes = 4, .seed = k, .timeout_ms = TIMEOUT_MS },
+			   &flag);
+	}
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -470,6 +525,7 @@ int main(void)
 		{ "no start overtakes another", none_overtakes },
 		{ "a crowd behind an epoch", epoch_crowded },
 		{ "an epoch that is given up", epoch_given_up },
+		{ "an epoch that has failed, used further", epoch_used_further },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "orders of files, hard", cases } };
