@@ -252,6 +252,11 @@ struct ddio_msg_ns_epoch { /* EPOCH, COMMIT, DECIDED and their replies */
 	uint32_t flags; /* DDIO_EPOCH_* */
 	uint32_t reserved;
 };
+
+/* Times the timeout: an epoch that nobody decides for so long is given up by nodes, and members know that it is. */
+#define DDIO_EPOCH_PATIENCE 16
+
+/* Flags of epochs. */
 #define DDIO_EPOCH_GIVE_UP 0x1u	  /* DECIDED, COMMIT_FILES: if it is still open it is not to be */
 #define DDIO_EPOCH_OPEN 0x2u	  /* its reply: not decided yet */
 #define DDIO_EPOCH_COMMITTED 0x4u /* its reply; without both it is not, and never will be */

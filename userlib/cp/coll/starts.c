@@ -284,7 +284,7 @@ static bool hold_begin(struct ops *ops, struct ddio_group *group)
 	ops->timer.fn = held_for_long;
 	ops->timer.arg = group;
 	return !ddio_timer_arm(s->env, &ops->timer,
-			       ddio_env_now(s->env) + EPOCH_PATIENCE * s->timeout_ns);
+			       ddio_env_now(s->env) + DDIO_EPOCH_PATIENCE * s->timeout_ns);
 }
 
 /* Returns the first that nodes may be asked for, but for those that are under way; NULL: there is none. */

@@ -78,8 +78,6 @@ extern const struct group_user epoch_group_user;
  */
 bool epochs_enter(struct ddio_group *group, struct ddio_file *file, uint64_t *which,
 		  struct error *error);
-/* An epoch that nobody decides for so many timeouts is given up, by nodes. */
-#define EPOCH_PATIENCE 16
 /* Returns true if the group has an epoch that has a write of the file, which has not failed, and that was not given up for its age. */
 bool epochs_have(struct ddio_group *group, const struct ddio_file *file);
 /* A write has ended, with @error, that epochs_enter() let in with @file, or did not: NULL.  One that failed takes all others with it. */

@@ -118,7 +118,7 @@ bool epochs_have(struct ddio_group *group, const struct ddio_file *file)
 	struct epochs *es = epochs_of(group);
 
 	return es && has(es, file->rec.ref.id) && !find(es, file->rec.ref.id)->failed &&
-	       ddio_env_now(s->env) - es->since < EPOCH_PATIENCE * s->timeout_ns;
+	       ddio_env_now(s->env) - es->since < DDIO_EPOCH_PATIENCE * s->timeout_ns;
 }
 
 /* What waited for the end of it, or for that of one of its files, can go on. */

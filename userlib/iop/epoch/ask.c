@@ -3,7 +3,7 @@
  * Asks the name space about epochs that this reactor's disks have prepared: at a start at once, and when a member's
  * connection ends; later, once in a timeout.  Rank 0 of a group settles its epochs itself, so that this happens only
  * if it has died, or could not reach this node.  As long as one is open, its file is held here.  An epoch that nobody
- * decides for GIVE_UP times as long is given up.
+ * decides for DDIO_EPOCH_PATIENCE times as long is given up.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +12,6 @@
 #include "iop/epoch/epochs.h"
 #include "iop/store/epoch.h"
 
-/* Times the timeout. */
-#define GIVE_UP 16
 /* Parts of the timeout after which a name space that could not be asked is asked again. */
 #define RETRY 6
 /* Most epochs that are asked about on one connection: a member may have DDIO_EPOCH_FILES on each of 16 disks. */
@@ -134,7 +132,8 @@ static void ask_next(struct epoch_asker *a)
 		round_end(a, timeout_of(a));
 		return;
 	}
-	if (ddio_env_now(env_of(a)) - store_epoch_look(e).since > GIVE_UP * timeout_of(a))
+	if (ddio_env_now(env_of(a)) - store_epoch_look(e).since >
+	    DDIO_EPOCH_PATIENCE * timeout_of(a))
 		x.flags = DDIO_EPOCH_GIVE_UP;
 	msg.tag = a->at + 1;
 	len = ddio_put_ns_epoch(buf, sizeof(buf), &x);

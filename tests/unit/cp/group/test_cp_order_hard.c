@@ -421,13 +421,17 @@ static void epoch_crowded(void)
 	world(epoch_crowd, 3, NULL, NULL);
 }
 
-/* Whoever waits in an epoch for what waits for its end waits until it is given up. */
+/*
+ * Whoever waits in an epoch for what waits for its end waits until it is given up: in the group's order by nodes, in the file's by rank 0
+ * before these, after the same time.
+ */
 static void epoch_stuck(struct cp_proc *p)
 {
 	const uint32_t *flag = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL, *again = NULL;
 	struct orders_job write, read;
+	uint64_t waited;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
@@ -440,7 +444,11 @@ static void epoch_stuck(struct cp_proc *p)
 	orders_list(p, &read, buf, 0, 65536);
 	read.t.flags = *flag;
 	read.t.buf = buf + 65536;
+	waited = ddio_sim_elapsed(p->w->dw);
 	CP_OK(p, ddio_read_all(again, g, &read.t));
+	waited = ddio_sim_elapsed(p->w->dw) - waited;
+	CU_ASSERT(waited > (DDIO_EPOCH_PATIENCE - 1) * TIMEOUT_MS * CP_MS);
+	CU_ASSERT(waited < (DDIO_EPOCH_PATIENCE + 2) * TIMEOUT_MS * CP_MS);
 	CU_ASSERT_EQUAL(ddio_epoch_commit(g), -ECANCELED);
 	ddio_close(f);
 	ddio_close(again);
