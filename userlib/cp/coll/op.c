@@ -163,12 +163,24 @@ void op_fail(struct ddio_op *op, const struct error *error)
 		op_stop(op);
 }
 
+/*
+ * Returns true if nodes keep it until the end of the group's epoch.  Whatever is started meanwhile does not wait for it to end, so the next
+ * in the group's order begins when those nodes have it that this member asks.
+ */
+static bool op_stays(const struct ddio_op *op)
+{
+	return !op->failed.status && !order_key(op->turn.number) && !op->within && op->m->asks &&
+	       epochs_have(op->group, op->file);
+}
+
 void op_agreed(struct ddio_op *op, const struct error *error)
 {
 	op->fan = NULL;
 	op->agreed = !error->status;
+	op->stays = op->agreed && op_stays(op) && op->m->asks(op);
 	/* The next begins, but what it has a node asked for comes there behind this: see starts.c. */
-	turn_pass(&op->turn);
+	if (!op->stays)
+		turn_pass(&op->turn);
 	if (error->status) {
 		op->failed = *error;
 		op_stop(op);

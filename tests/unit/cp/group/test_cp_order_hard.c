@@ -506,6 +506,58 @@ static void epoch_failed(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
+/* The same of one that goes well: what waits for its end at nodes has come there before what comes after it. */
+static void epoch_jitters(struct cp_proc *p)
+{
+	const struct ddio_sim_link slow = { .latency_ns = 20000,
+					    .jitter_ns = 5 * CP_MS,
+					    .window = 1 << 20 };
+	enum { EPOCH_OPS = 16 };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f[EPOCH_OPS + 1] = { NULL }, *again = NULL;
+	struct orders_job write, j[EPOCH_OPS], read[EPOCH_OPS];
+	uint32_t k;
+
+	p->session->transfers->ask_alone = 1;
+	orders_open(p, g, f, EPOCH_OPS + 1);
+	CP_OK(p, ddio_open_all(g, "f0", 0, NULL, &again));
+	orders_array(p, &write, buf, 65536);
+	write.t.flags = 0;
+	CP_OK(p, ddio_write_all(f[0], g, &write.t));
+	CP_OK(p, ddio_epoch_begin(g));
+	write.t.flags = DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_write_all(f[0], g, &write.t));
+	ddio_sim_set_link(p->env, &slow);
+	for (k = 0; k < EPOCH_OPS; k++) {
+		stream_make(p, &read[k], k & 1);
+		read[k].t.flags &= ~(uint32_t)DDIO_XFER_FILE_ORDER;
+		read[k].t.buf = buf + 65536;
+		CP_OK(p, ddio_start_read_all(again, g, &read[k].t, &read[k].op));
+		stream_make(p, &j[k], k & 2);
+		j[k].t.flags = DDIO_XFER_ATOMIC;
+		CP_OK(p, ddio_start_write_all(f[k + 1], g, &j[k].t, &j[k].op));
+	}
+	for (k = 0; k < EPOCH_OPS; k++)
+		CP_OK(p, ddio_wait(j[k].op));
+	CP_OK(p, ddio_epoch_commit(g));
+	for (k = 0; k < EPOCH_OPS; k++)
+		CP_OK(p, ddio_wait(read[k].op));
+	ddio_close(again);
+	orders_close(f, EPOCH_OPS + 1);
+	ddio_group_free(g);
+}
+
+static void epoch_in_order(void)
+{
+	uint32_t k;
+
+	for (k = 0; k < ut_rounds(60); k++)
+		orders_run(epoch_jitters,
+			   (struct cp_params){
+				   .procs = 4, .nodes = 4, .seed = k, .timeout_ms = TIMEOUT_MS },
+			   NULL);
+}
+
 static void epoch_used_further(void)
 {
 	uint32_t flag, k;
@@ -534,6 +586,7 @@ int main(void)
 		{ "a crowd behind an epoch", epoch_crowded },
 		{ "an epoch that is given up", epoch_given_up },
 		{ "an epoch that has failed, used further", epoch_used_further },
+		{ "what waits for an epoch's end", epoch_in_order },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "orders of files, hard", cases } };

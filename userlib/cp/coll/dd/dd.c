@@ -99,6 +99,8 @@ static void dd_run(struct ddio_op *op)
 		op_fail(op, &error);
 		return;
 	}
+	if (op->stays)
+		dd_arrive(dd);
 	dd_check_end(op);
 	/* A block that cannot be sent ends the operation. */
 	if (yields) {
@@ -157,6 +159,7 @@ static void dd_free(struct ddio_op *op)
 
 	if (!dd)
 		return;
+	dd_arrive_forget(dd);
 	for (i = 0; i < dd->nlanes; i++)
 		dd_lane_unbusy(&dd->lanes[i]);
 	dd_join_end(dd);
@@ -182,6 +185,7 @@ static void dd_report(struct ddio_op *op)
 const struct mover method_dd = {
 	.prepare = dd_prepare,
 	.launch = dd_launch,
+	.asks = dd_asks,
 	.run = dd_run,
 	.stop = dd_stop,
 	.report = dd_report,

@@ -47,6 +47,7 @@ struct dd_lane {
  * @may_scatter: there was such a membership
  * @copied: of @moved, through shared buffers
  * @unready: rank 0: nodes that have not said yet that they are ready
+ * @arrival: of one that stays: waits until nodes have it
  * @spread, @nspread: the pieces of the share, once a node has asked for them
  */
 struct dd {
@@ -63,6 +64,7 @@ struct dd {
 	struct request_set joining;
 	struct ddio_membership **membership;
 	uint32_t unready;
+	struct dd_arrival *arrival;
 	struct ddio_extent *spread;
 	uint64_t nspread;
 };
@@ -131,6 +133,12 @@ void dd_asked_free(void *state);
 /* start.c */
 /* Sends the request to every node that this member asks.  Return: 0 or -errno with @error. */
 int dd_launch(struct ddio_op *op, struct error *error);
+/* Returns how many nodes this member asks: all have agreed. */
+uint32_t dd_asks(struct ddio_op *op);
+/* Of a transfer that stays at nodes: passes its turn when those have it that this member has asked. */
+void dd_arrive(struct dd *dd);
+/* The transfer is over. */
+void dd_arrive_forget(struct dd *dd);
 /* Sends it to those that know nothing of spread descriptions, when all others are ready. */
 int dd_launch_rest(struct ddio_op *op, struct error *error);
 /* Returns true if every node that this member is connected to has the feature. */

@@ -264,6 +264,64 @@ static uint32_t own_count(const struct dd *dd)
 	return n;
 }
 
+uint32_t dd_asks(struct ddio_op *op)
+{
+	struct dd *dd = op->priv;
+
+	dd_reach(dd);
+	return own_count(dd);
+}
+
+/**
+ * struct dd_arrival - questions to nodes that come there behind the request
+ * @op: NULL: it is over
+ * @begun: all were sent
+ */
+struct dd_arrival {
+	struct request_set set;
+	struct ddio_op *op;
+	bool begun;
+};
+
+/* Where no node can be asked, the transfer ends by that. */
+static void arrived(struct request_set *set)
+{
+	struct dd_arrival *arrival = set->arg;
+	struct ddio_op *op = arrival->begun ? arrival->op : NULL;
+
+	if (arrival->op)
+		((struct dd *)arrival->op->priv)->arrival = NULL;
+	free(arrival);
+	if (op)
+		turn_pass(&op->turn);
+}
+
+void dd_arrive(struct dd *dd)
+{
+	struct dd_arrival *arrival = calloc(1, sizeof(*arrival));
+	uint32_t i;
+
+	/* Without memory the next comes no sooner than this has ended. */
+	if (!arrival)
+		return;
+	arrival->op = dd->op;
+	dd->arrival = arrival;
+	request_set_begin(&arrival->set, dd->op->session, "a request that stays", arrived, arrival);
+	for (i = 0; i < dd->nnodes; i++)
+		if (dd->lanes[i].asked && dd->lanes[i].own)
+			request_set_lane(&arrival->set, dd->lanes[i].lane, DDIO_OP_PING, NULL, 0,
+					 0);
+	request_set_end(&arrival->set);
+	if (dd->arrival)
+		dd->arrival->begun = true;
+}
+
+void dd_arrive_forget(struct dd *dd)
+{
+	if (dd->arrival)
+		dd->arrival->op = NULL;
+}
+
 int dd_launch(struct ddio_op *op, struct error *error)
 {
 	struct dd *dd = op->priv;
