@@ -87,6 +87,7 @@ static inline void orders_array(const struct cp_proc *p, struct orders_job *j, v
  * @opcode: DDIO_OP_FAN_IN or FAN_OUT; @status: of it
  * @number: of the first turn; @times: so many one after the other, and @more of the group's own, from the next one on
  * @len: bytes to be gathered
+ * @strange: in the name of another group
  */
 struct orders_say {
 	struct ddio_post post;
@@ -98,6 +99,7 @@ struct orders_say {
 	uint64_t number;
 	unsigned int times, more;
 	size_t len;
+	bool strange;
 };
 
 static inline void orders_say_now(void *arg)
@@ -111,7 +113,8 @@ static inline void orders_say_now(void *arg)
 	uint8_t *data = calloc(1, len + 1), *buf = malloc(cap);
 	ssize_t n;
 
-	memcpy(msg.group, say->group->id, sizeof(msg.group));
+	msg.group[0] = say->group->id[0] ^ say->strange;
+	memcpy(msg.group + 1, say->group->id + 1, sizeof(msg.group) - 1);
 	msg.data = data;
 	msg.len = len;
 	for (; say->times + say->more; say->times ? say->times-- : say->more--) {

@@ -314,6 +314,66 @@ static void long_is_lent_less(void)
 	ahead_world(long_lists, 60000, NULL);
 }
 
+/*
+ * What has come before
+ */
+struct ahead_twice {
+	bool down, strange;
+	uint32_t status;
+	bool broken;
+};
+
+/* What is said a second time of a step that is over, or of another group's, ends no other step and goes to no other; all can tell. */
+static void said_twice(struct cp_proc *p)
+{
+	const struct ahead_twice *how = p->w->arg;
+	struct orders_say say = orders_up(1, 2, 1);
+	struct ddio_file *file = NULL;
+	struct ddio_group *g = cp_group(p);
+	static uint8_t buf[4096];
+	struct orders_job j;
+	uint32_t k;
+	int ret;
+
+	say.strange = how->strange;
+	say.status = how->status;
+	if (how->down) {
+		say.opcode = DDIO_OP_FAN_OUT;
+		say.rank = 0;
+		say.to = 1;
+	}
+	orders_open(p, g, &file, 1);
+	orders_list(p, &j, buf, 0, sizeof(buf));
+	for (k = 0; k < 4; k++)
+		CP_OK(p, ddio_write_all(file, g, &j.t));
+	CP_OK(p, ddio_group_barrier(g));
+	orders_tell(p, g, say);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_group_check(g)) != 0, how->broken);
+	ret = cp_note(p, ddio_write_all(file, g, &j.t));
+	CU_ASSERT_EQUAL(ret != 0, how->broken);
+	ddio_sim_sleep(p->env, 3 * TIMEOUT_MS * CP_MS);
+	ret = cp_note(p, ddio_write_all(file, g, &j.t));
+	CU_ASSERT_EQUAL(ret != 0, how->broken);
+	ddio_close(file);
+	ddio_group_free(g);
+}
+
+static void twice(void)
+{
+	static const struct ahead_twice how[] = {
+		{ false, false, 0, false }, { false, false, DDIO_ST_INVALID, false },
+		{ true, false, 0, true },   { true, false, DDIO_ST_INVALID, false },
+		{ false, true, 0, true },   { true, true, 0, true },
+	};
+	struct ahead_twice one;
+	uint32_t k;
+
+	for (k = 0; k < sizeof(how) / sizeof(how[0]); k++) {
+		one = how[k];
+		ahead_world(said_twice, TIMEOUT_MS, &one);
+	}
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -325,6 +385,7 @@ int main(void)
 		{ "much is said of a step", weight_is_bounded },
 		{ "failed steps of which much was said", failed_is_light },
 		{ "long descriptions", long_is_lent_less },
+		{ "said twice, or of another group", twice },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "ahead in an order", cases } };

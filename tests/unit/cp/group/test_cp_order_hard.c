@@ -571,6 +571,155 @@ static void epoch_used_further(void)
 	}
 }
 
+/* Of @kind, with @n or no bytes. */
+static void any_make(struct cp_proc *p, struct orders_job *j, uint32_t kind, bool none)
+{
+	static struct ddio_view view[1];
+	static struct ddio_strided strided[1];
+
+	if (kind == DDIO_PART_ARRAY) {
+		orders_array(p, j, buf, none ? 0 : 512);
+		return;
+	}
+	orders_list(p, j, buf, 0, 512);
+	j->part.kind = kind;
+	j->part.strided = strided;
+	j->part.view = view;
+	if (kind == DDIO_PART_LIST)
+		j->part.list = &j->e;
+	if (none || kind != DDIO_PART_LIST)
+		j->part.n = 0;
+}
+
+/* A collective in which nobody, or not everybody, has a byte is one as any other. */
+static void no_bytes(struct cp_proc *p)
+{
+	static const uint32_t methods[] = { 0, DDIO_METHOD_DDS, DDIO_METHOD_DD, DDIO_METHOD_TC,
+					    DDIO_METHOD_2P };
+	static const uint32_t kinds[] = { DDIO_PART_LIST, DDIO_PART_STRIDED, DDIO_PART_VIEW };
+	enum { NONES = 4 * 5 * 3 };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f[2] = { NULL };
+	struct orders_job j[NONES];
+	uint32_t k;
+
+	orders_open(p, g, f, 2);
+	for (k = 0; k < NONES; k++) {
+		any_make(p, &j[k], kinds[k % 3], k & 1 || p->rank == k % 4);
+		j[k].t.method = methods[k % 5];
+		if (k / 3 & 1)
+			j[k].t.flags |= DDIO_XFER_OVERLAP;
+		if (k % 7)
+			CP_OK(p, ddio_start_write_all(f[k / 2 & 1], g, &j[k].t, &j[k].op));
+		else
+			CP_OK(p, ddio_start_read_all(f[k / 2 & 1], g, &j[k].t, &j[k].op));
+	}
+	for (k = 0; k < NONES; k++)
+		if (k % 7 || k & 1)
+			CP_OK(p, ddio_wait(j[k].op));
+		else
+			(void)ddio_wait(j[k].op);
+	CP_OK(p, ddio_group_barrier(g));
+	orders_close(f, 2);
+	ddio_group_free(g);
+}
+
+static void of_nothing(void)
+{
+	uint32_t procs;
+
+	for (procs = 1; procs <= 4; procs++)
+		world(no_bytes, procs, NULL, NULL);
+}
+
+/* All have closed the file of what rank 0 holds until the end of the epoch: it comes to its end after that. */
+static void epoch_closed(struct cp_proc *p)
+{
+	const bool *commit = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f = NULL, *again = NULL;
+	struct orders_job write, read[OVERTAKES];
+	uint32_t k;
+
+	orders_open(p, g, &again, 1);
+	CP_OK(p, ddio_open_all(g, "f0", 0, NULL, &f));
+	orders_array(p, &write, buf, 65536);
+	write.t.flags = 0;
+	CP_OK(p, ddio_write_all(f, g, &write.t));
+	CP_OK(p, ddio_epoch_begin(g));
+	write.t.flags = DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_write_all(f, g, &write.t));
+	for (k = 0; k < OVERTAKES; k++) {
+		orders_list(p, &read[k], buf + 65536, 0, 65536);
+		CP_OK(p, ddio_start_read_all(again, g, &read[k].t, &read[k].op));
+	}
+	ddio_sim_sleep(p->env, CP_SEC);
+	ddio_close(again);
+	ddio_close(f);
+	CP_OK(p, *commit ? ddio_epoch_commit(g) : ddio_epoch_abort(g));
+	for (k = 0; k < OVERTAKES; k++)
+		CP_OK(p, ddio_wait(read[k].op));
+	CU_ASSERT_EQUAL(g->orders.n, 0);
+	CU_ASSERT_TRUE(ddio_list_empty(&g->fans));
+	ddio_group_free(g);
+}
+
+static void closed_in_epoch(void)
+{
+	bool commit;
+
+	commit = false;
+	world(epoch_closed, 3, NULL, &commit);
+	commit = true;
+	world(epoch_closed, 3, NULL, &commit);
+}
+
+/* A member dies whose steps rank 0 keeps, in an epoch, and outside of one. */
+static void dies_ahead(struct cp_proc *p)
+{
+	const bool *epoch = p->w->arg;
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f[3] = { NULL };
+	struct orders_job write, j[BEHIND];
+	uint32_t k;
+
+	orders_open(p, g, f, 3);
+	orders_array(p, &write, buf, 65536);
+	write.t.flags = DDIO_XFER_ATOMIC;
+	if (*epoch) {
+		CP_OK(p, ddio_epoch_begin(g));
+		CP_OK(p, ddio_write_all(f[2], g, &write.t));
+	}
+	if (!p->rank)
+		ddio_sim_sleep(p->env, CP_SEC);
+	for (k = 0; k < BEHIND; k++) {
+		stream_make(p, &j[k], k % 16 == 15);
+		CP_OK(p, ddio_start_write_all(f[k & 1], g, &j[k].t, &j[k].op));
+	}
+	if (p->rank == 2) {
+		ddio_sim_sleep(p->env, CP_SEC / 2);
+		ddio_sim_cut(p->env);
+	}
+	for (k = 0; k < BEHIND; k++)
+		CU_ASSERT_NOT_EQUAL(ddio_wait(j[k].op), 0);
+	CU_ASSERT_NOT_EQUAL(ddio_group_check(g), 0);
+	CU_ASSERT_EQUAL(g->nahead, 0);
+	CU_ASSERT_EQUAL(g->ahead_bytes, 0);
+	CU_ASSERT_EQUAL(g->lent_bytes, 0);
+	orders_close(f, 3);
+	ddio_group_free(g);
+}
+
+static void dead_ahead(void)
+{
+	bool epoch;
+
+	epoch = false;
+	world(dies_ahead, 4, NULL, &epoch);
+	epoch = true;
+	world(dies_ahead, 4, NULL, &epoch);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
@@ -587,6 +736,9 @@ int main(void)
 		{ "an epoch that is given up", epoch_given_up },
 		{ "an epoch that has failed, used further", epoch_used_further },
 		{ "what waits for an epoch's end", epoch_in_order },
+		{ "of nothing", of_nothing },
+		{ "an epoch's file is closed", closed_in_epoch },
+		{ "a member that is ahead dies", dead_ahead },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "orders of files, hard", cases } };

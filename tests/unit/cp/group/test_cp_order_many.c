@@ -3,7 +3,7 @@
 #include "cp/coll/starts.h"
 #include "tests/unit/cp/group/cp_orders.h"
 
-enum { FILES = 80, OPS = 51, ALL = FILES * OPS, BYTES = 512, LOOKS = 8 };
+enum { FILES = 80, OPS = 51, ALL = FILES * OPS, DEEP = 16384, BYTES = 512, LOOKS = 8 };
 
 static void many_world(void (*fn)(struct cp_proc *p), const char *options)
 {
@@ -121,12 +121,43 @@ static void ahead(void)
 	many_world(begun_before, NULL);
 }
 
+/* Very many of one file, of a member that is alone, and of two. */
+static void of_one_file(struct cp_proc *p)
+{
+	struct orders_job *j = calloc(DEEP, sizeof(*j));
+	struct ddio_file *f = NULL;
+	struct ddio_group *g = cp_group(p);
+	uint32_t k;
+
+	orders_open(p, g, &f, 1);
+	for (k = 0; k < DEEP; k++)
+		job_start(p, g, f, &j[k], k);
+	for (k = DEEP; k-- > 0;)
+		CP_OK(p, ddio_wait(j[k].op));
+	CU_ASSERT(looks(g) <= LOOKS * DEEP);
+	CU_ASSERT(g->looks <= LOOKS * DEEP);
+	CU_ASSERT_TRUE(ddio_list_empty(&g->fans));
+	ddio_close(f);
+	ddio_group_free(g);
+	free(j);
+}
+
+static void deep(void)
+{
+	uint32_t procs;
+
+	for (procs = 1; procs <= 2; procs++)
+		orders_run(of_one_file, (struct cp_params){ .procs = procs, .timeout_ms = 60000 },
+			   NULL);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = {
 		{ "begun and ended", started },
 		{ "begun, and the group breaks", broken },
 		{ "begun before one has come", ahead },
+		{ "of one file", deep },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "very many of many files", cases } };
