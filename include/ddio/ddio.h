@@ -206,6 +206,17 @@ int ddio_group_awaited(const struct ddio_group *group);
 int ddio_file_awaited(const struct ddio_file *file);
 
 /**
+ * ddio_file_has_order - tells whether collectives with DDIO_XFER_FILE_ORDER are in an order of the file's own
+ * @file: one that a group has opened
+ *
+ * Asks nobody, and says the same on all members, for as long as the file is open.
+ *
+ * Return: 1: they are; 0: they are in the group's, since a member is of a release that knows no other, or since the group has opened so
+ * many files; or -EINVAL.
+ */
+int ddio_file_has_order(const struct ddio_file *file);
+
+/**
  * ddio_group_abort - gives a group up
  * @group: the group, which is of no further use
  * @why: for the text of the errors of all members, or NULL
@@ -763,7 +774,8 @@ struct ddio_transfer {
  * Collective transfers: every member of the group makes the same calls in the same order.  Those with DDIO_XFER_FILE_ORDER are in an
  * order of their file, and members may begin those of two files, or one of these and what is in the group's order, in different
  * orders.  The group must have opened the file (ddio_open_all()), or the call fails on this member alone with -EINVAL.  Either all
- * members give the flag or none.  After 2^20 - 1 opens of a group a file has the group's order with the flag, too.
+ * members give the flag or none.  In a group one of whose members is of a release that does not know the flag, and after 2^20 - 1 opens
+ * of a group, a file has the group's order with the flag, too: ddio_file_has_order().
  */
 
 /**

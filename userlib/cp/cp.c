@@ -15,6 +15,7 @@
 #include "cp/file/file.h"
 #include "cp/group/steps/counter.h"
 #include "cp/group/fan/fan.h"
+#include "cp/group/form/form.h"
 #include "cp/group/form/port.h"
 #include "cp/hold/hold.h"
 #include "cp/node/grants.h"
@@ -30,19 +31,13 @@ static const struct lane_user *const lanes_told[] = {
 };
 
 /* In this order they are told: a broken group ends its steps before its operations. */
-static const struct group_user *const groups_told[] = { &group_own_user,
-							&barrier_group_user,
-							&fan_group_user,
-							&counter_group_user,
-							&file_group_user,
-							&op_group_user,
-							&dd_attach_group_user,
-							&tp_group_user,
-							&exchange_group_user,
-							&small_group_user,
-							&query_group_user,
-							&epoch_group_user,
-							NULL };
+static const struct group_user *const groups_told[] = { &group_own_user,     &barrier_group_user,
+							&fan_group_user,     &form_group_user,
+							&counter_group_user, &file_group_user,
+							&op_group_user,	     &dd_attach_group_user,
+							&tp_group_user,	     &exchange_group_user,
+							&small_group_user,   &query_group_user,
+							&epoch_group_user,   NULL };
 
 /* With room for the mount, which adds itself. */
 _Static_assert(sizeof(lanes_told) / sizeof(lanes_told[0]) <= LANE_USERS, "lanes lack room");

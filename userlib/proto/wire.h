@@ -60,11 +60,12 @@
 #define DDIO_FEATURE_MUX \
 	0x4000000000ull /* role BROKER; MUX_OPEN, MUX_DATA, MUX_WINDOW, MUX_END, MUX_LEAVE */
 #define DDIO_FEATURE_WRONG 0x10000000000ull /* WRONG */
-#define DDIO_FEATURE_ORDER 0x20000000000ull /* FAN_IN, FAN_OUT: steps in the order of a file */
 #define DDIO_FEATURE_PARTS 0x40000000000ull /* MUX_PARTS */
 #define DDIO_FEATURE_TOLD 0x80000000000ull  /* JOBS_TOLD */
 #define DDIO_FEATURE_SEALS \
 	0x100000000000ull /* identities of disks are sealed: only where users = munge */
+#define DDIO_FEATURE_ORDER \
+	0x200000000000ull /* FAN_IN, FAN_OUT: what all members know, and steps in the order of a file */
 #define DDIO_WIRE_FEATURES                                                                      \
 	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
 	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \

@@ -9,7 +9,6 @@
 #include "cp/coll/op.h"
 #include "cp/coll/starts.h"
 #include "cp/group/fan/fan.h"
-#include "cp/group/peer.h"
 
 static void op_enter(struct ddio_op *op, enum phase phase)
 {
@@ -268,27 +267,8 @@ static void op_enter_epoch(struct ddio_op *op)
 		error_first(&op->failed, &error);
 }
 
-/* Members of an earlier release know the group's order only: with one of them no file has its own. */
-static void op_check_order(const struct ddio_op *op)
-{
-	struct ddio_group *group = op->group;
-	struct error error;
-	uint32_t rank;
-
-	if (!order_key(op->turn.number) || group->broken.status)
-		return;
-	rank = peers_lack(group, DDIO_FEATURE_ORDER);
-	if (rank == UINT32_MAX)
-		return;
-	error_status(&error, DDIO_ST_UNSUPPORTED,
-		     "rank %u of the group is too old for collectives in the order of a file",
-		     rank);
-	group_break(group, &error, rank, true);
-}
-
 static void op_prepare(struct ddio_op *op)
 {
-	op_check_order(op);
 	op_enter_epoch(op);
 	/* A member that has failed already only tells the others. */
 	if (op->failed.status || op->group->broken.status)

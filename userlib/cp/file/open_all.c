@@ -304,6 +304,13 @@ int ddio_file_awaited(const struct ddio_file *file)
 	return file->order ? file->order->awaited > file->order->last : 0;
 }
 
+int ddio_file_has_order(const struct ddio_file *file)
+{
+	if (!file)
+		return -EINVAL;
+	return file->order && order_has_key(file->order);
+}
+
 static void open_explain(uint32_t rank_a, const void *a, size_t a_len, uint32_t rank_b,
 			 const void *b, size_t b_len, char text[DDIO_MAX_TEXT])
 {

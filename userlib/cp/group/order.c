@@ -15,14 +15,21 @@ void order_init(struct order *order, struct ddio_group *group, uint64_t key)
 	ddio_list_init(&order->line.ops);
 }
 
+/* A member that knows no order of a file would never hear of its turns. */
+static bool order_may(const struct ddio_group *group, uint64_t key)
+{
+	return group->features & DDIO_FEATURE_ORDER && key <= ORDERS_MAX;
+}
+
 struct order *order_new(struct ddio_group *group, uint64_t key)
 {
 	struct order *order = malloc(sizeof(*order));
+	bool may = order_may(group, key);
 
 	if (!order)
 		return NULL;
-	order_init(order, group, key <= ORDERS_MAX ? key : 0);
-	if (key > ORDERS_MAX) {
+	order_init(order, group, may ? key : 0);
+	if (!may) {
 		order->group = NULL;
 		return order;
 	}

@@ -83,7 +83,10 @@ static inline uint64_t order_key(uint64_t number)
 }
 
 void order_init(struct order *order, struct ddio_group *group, uint64_t key);
-/* Returns a file's order, with one reference, or NULL without memory.  Beyond ORDERS_MAX it is of the group, but has no turns. */
+/*
+ * Returns a file's order, with one reference, or NULL without memory.  Beyond ORDERS_MAX, and if a member of the group knows none, it
+ * is of the group, but has no turns: on all members alike.
+ */
 struct order *order_new(struct ddio_group *group, uint64_t key);
 /* Returns true if the file with that order, or NULL, was opened by all of the group. */
 bool order_is_of(const struct order *order, const struct ddio_group *group);

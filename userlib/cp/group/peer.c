@@ -417,23 +417,3 @@ size_t peers_queued(const struct ddio_group *group)
 	}
 	return queued;
 }
-
-static bool peer_lacks(struct ddio_group *group, uint32_t rank, uint64_t feature)
-{
-	const struct link *link = peer_neighbour(group, rank);
-
-	return link && !(ddio_conn_features(link->conn) & feature);
-}
-
-uint32_t peers_lack(struct ddio_group *group, uint64_t feature)
-{
-	uint32_t parent = group_parent(group, group->rank), child;
-	unsigned int k;
-
-	if (group->rank && peer_lacks(group, parent, feature))
-		return parent;
-	for (k = 0; (child = group_child(group, k)) != UINT32_MAX; k++)
-		if (peer_lacks(group, child, feature))
-			return child;
-	return UINT32_MAX;
-}

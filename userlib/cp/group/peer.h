@@ -65,8 +65,6 @@ void peers_free(struct ddio_group *group);
 void peers_check(struct ddio_group *group, bool owes);
 /* Returns the bytes that wait to go out to other members. */
 size_t peers_queued(const struct ddio_group *group);
-/* Returns the rank of a neighbour in the tree whose connection does not have the feature; UINT32_MAX: all have it, or are lost. */
-uint32_t peers_lack(struct ddio_group *group, uint64_t feature);
 /* Returns a link to any member, made if there is none; NULL: failed, and the group is broken. */
 struct link *peer_link(struct ddio_group *group, uint32_t rank);
 /* Returns the link with a neighbour in the tree, if it is ready; NULL: it is gone. */

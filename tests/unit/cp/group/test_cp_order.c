@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Collectives in the order of their file: members begin those of several files in orders of their own, with what is in the group's order
- * anywhere between.  Each moves its bytes, or fails on all; who does not take part, or is too old, keeps nobody waiting.
+ * anywhere between.  Each moves its bytes, or fails on all; who does not take part keeps nobody waiting.  With a member that knows no
+ * such orders all have the group's.
  */
 #include "base/rand.h"
 #include "conn/conn_priv.h"
@@ -15,10 +16,11 @@ enum { PIECES = 4, BASE = 64 << 10, BLOCKING = 3, KINDS = 10 };
  * struct order_plan - what all members do, each in its own order of files
  * @only: one kind of all operations; KINDS: all kinds
  * @backwards: members with odd ranks take the files from the last to the first, instead of any
+ * @old: rank + 1 of one that knows no orders of files: then all begin all in one order.  0: none
  */
 struct order_plan {
 	uint64_t seed;
-	uint32_t files, ops, only;
+	uint32_t files, ops, only, old;
 	bool backwards;
 };
 
@@ -174,6 +176,15 @@ static uint32_t next_file(const struct cp_proc *p, const uint32_t *begun, uint32
 	return f;
 }
 
+/* Members need not be as fast as each other. */
+static void linger(struct cp_proc *p, uint64_t *rng)
+{
+	uint64_t times = p->rank % 3 + 1;
+
+	if (!ddio_rand_below(rng, 4))
+		ddio_sim_sleep(p->env, ddio_rand_below(rng, 300000) * times / 2);
+}
+
 static void begin_all(struct cp_proc *p, struct ddio_group *g, struct ddio_file **file,
 		      struct order_job (*job)[OPS_MAX], bool write, uint64_t *rng)
 {
@@ -192,8 +203,7 @@ static void begin_all(struct cp_proc *p, struct ddio_group *g, struct ddio_file 
 		job_make(j, p, f, begun[f]++, write);
 		CP_OK(p, write ? ddio_start_write_all(file[f], g, &j->t, &j->op)
 			       : ddio_start_read_all(file[f], g, &j->t, &j->op));
-		if (!ddio_rand_below(rng, 4))
-			ddio_sim_sleep(p->env, ddio_rand_below(rng, 300000));
+		linger(p, rng);
 	}
 }
 
@@ -222,16 +232,30 @@ static unsigned int file_fans(const struct ddio_group *g)
 	return n;
 }
 
+/* Has the session be one of a release that knows no orders of files. */
+static void age(struct cp_proc *p)
+{
+	p->session->without |= DDIO_FEATURE_ORDER;
+}
+
+static struct ddio_group *group_with_old(struct cp_proc *p, uint32_t old)
+{
+	if (p->rank == old)
+		age(p);
+	return cp_group(p);
+}
+
 static void any_order(struct cp_proc *p)
 {
 	const struct order_plan *plan = p->w->arg;
 	struct order_job(*job)[OPS_MAX] = calloc(FILES_MAX, sizeof(*job));
 	struct ddio_file *file[FILES_MAX + 1] = { NULL };
-	uint64_t rng = plan->seed * 1000 + p->rank;
-	struct ddio_group *g = cp_group(p);
+	uint64_t rng = plan->seed * 1000 + (plan->old ? 0 : p->rank);
+	struct ddio_group *g = group_with_old(p, plan->old - 1);
 	int write;
 
 	orders_open(p, g, file, plan->files + 1);
+	CU_ASSERT_EQUAL(ddio_file_has_order(file[0]), !plan->old);
 	for (write = 1; write >= 0; write--) {
 		begin_all(p, g, file, job, write, &rng);
 		wait_all(p, job, write);
@@ -584,27 +608,66 @@ static void one_dies(void)
  */
 static void among_old(struct cp_proc *p)
 {
-	const struct order_fate *fate = p->w->arg;
-	struct ddio_file *file[2] = { NULL };
-	struct ddio_group *g = begin_fate(p, file);
-	struct link *up;
+	const uint32_t *old = p->w->arg;
+	struct ddio_file *file[3] = { NULL };
+	struct ddio_group *g = group_with_old(p, *old), *others = NULL;
+	struct ddio_op *op[2];
+	uint64_t last;
 
-	CP_OK(p, ddio_group_barrier(g));
-	up = p->rank == fate->who ? peer_neighbour(g, group_parent(g, p->rank)) : NULL;
-	if (up)
-		up->conn->features &= ~DDIO_FEATURE_ORDER;
+	orders_open(p, g, file, 2);
+	CU_ASSERT_EQUAL(ddio_file_has_order(file[0]), 0);
+	last = g->own.last;
+	CU_ASSERT_EQUAL(start(p, g, file[0], DDIO_XFER_FILE_ORDER, &op[0]), 0);
 	CP_OK(p, run(p, g, file[1], 0));
-	CU_ASSERT_EQUAL(run(p, g, file[0], DDIO_XFER_FILE_ORDER), -EOPNOTSUPP);
-	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "too old"));
-	orders_close(file, 2);
+	CU_ASSERT_EQUAL(start(p, g, file[1], DDIO_XFER_FILE_ORDER, &op[1]), 0);
+	CP_OK(p, ddio_wait(op[1]));
+	CP_OK(p, ddio_wait(op[0]));
+	CU_ASSERT_EQUAL(g->own.last, last + 3);
+	/* In orders that differ they are told apart, as the group's calls are. */
+	CU_ASSERT_EQUAL(run(p, g, file[p->rank & 1], DDIO_XFER_FILE_ORDER), -EBADE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "means file"));
+	/* The group is as good as before, and a file that is opened later is no other. */
+	CP_OK(p, ddio_open_all(g, "later", DDIO_CREATE, NULL, &file[2]));
+	CP_OK(p, run(p, g, file[2], DDIO_XFER_FILE_ORDER));
+	CP_OK(p, ddio_group_check(g));
+	/* Of those without the old one each file has an order. */
+	CP_OK(p, ddio_group_split(g, p->rank == *old, 0, &others));
+	orders_close(&file[2], 1);
+	CP_OK(p, ddio_open_all(others, "later", 0, NULL, &file[2]));
+	CU_ASSERT_EQUAL(ddio_file_has_order(file[2]), p->rank != *old);
+	orders_close(file, 3);
+	ddio_group_free(others);
 	ddio_group_free(g);
 }
 
 static void old_members(void)
 {
-	struct order_fate fate = { .who = 3, .patient = true };
+	static const uint32_t procs[] = { 2, 4, 7 };
+	struct cp_world w;
+	uint32_t k, old;
 
-	world(among_old, 5, false, (struct order_plan *)&fate);
+	for (k = 0; k < 6; k++)
+		for (old = 0; old < procs[k / 2]; old++) {
+			cp_world_begin(&w, &(struct cp_params){ .procs = procs[k / 2],
+								.deep = k & 1,
+								.timeout_ms = TIMEOUT_MS });
+			CU_ASSERT_EQUAL(cp_run(&w, among_old, &old), 0);
+			cp_world_end(&w);
+		}
+	CU_ASSERT_EQUAL(ddio_file_has_order(NULL), -EINVAL);
+}
+
+/* All kinds of collectives, as many as may be under way, with blocking ones between. */
+static void old_member_of_many(void)
+{
+	struct order_plan plan = { .files = 3, .ops = OPS_MAX, .only = KINDS };
+	uint32_t k;
+
+	for (k = 0; k < 8; k++) {
+		plan.seed = k;
+		plan.old = k & 2 ? 1 : 2 + (k & 4) / 4;
+		world(any_order, k & 1 ? 4 : 2 + (plan.old > 2), k & 4, &plan);
+	}
 }
 
 /*
@@ -663,6 +726,7 @@ int main(void)
 		{ "a member is missed", one_is_missed },
 		{ "a member dies", one_dies },
 		{ "an old member", old_members },
+		{ "an old member, and much under way", old_member_of_many },
 		{ "the numbers that nodes hear", rising_numbers },
 		{ NULL, NULL },
 	};

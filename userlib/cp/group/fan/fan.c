@@ -458,7 +458,6 @@ static const struct link_handler fan_handlers[] = {
 };
 
 static const struct step_kind fan_kinds[] = {
-	{ .kind = FAN_KIND_FORM, .name = "the forming of the group" },
 	{ .kind = FAN_KIND_BARRIER, .name = "a barrier" },
 	{ .kind = FAN_KIND_SPLIT, .name = "a split of the group" },
 	{ .kind = FAN_KIND_PATIENT, .name = "ddio_group_set_patient()" },

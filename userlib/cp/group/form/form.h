@@ -21,6 +21,8 @@ struct form {
 	void *arg;
 };
 
+extern const struct group_user form_group_user;
+
 /* @addrs: its contents are taken over; NULL for a group of one. */
 void form_begin(struct form *form, const uint8_t id[DDIO_GROUP_ID_LEN], uint32_t rank,
 		uint32_t size, struct addrs *addrs);
