@@ -230,7 +230,42 @@ static void blocking_differ(void)
 	close_files(fh, 2);
 }
 
+/* The same for all three files on all ranks, and blocking ones, as it must be among processes of several releases. */
+static void in_one(void)
+{
+	int v[4], w, k, n;
+	MPI_Request r[2];
+	MPI_Offset at;
+	MPI_File fh[3];
+
+	if (!open_files(fh, 3))
+		return;
+	for (k = 0; k < 40; k++) {
+		at = 4 * ((MPI_Offset)k * tst.size + tst.rank);
+		for (n = 0; n < 4; n++)
+			v[n] = 1000 * k + 100 * n + tst.rank;
+		if (k < 20)
+			OK(MPI_File_write_at_all(fh[0], at, &v[3], 1, MPI_INT, MPI_STATUS_IGNORE));
+		OK(MPI_File_iwrite_at_all(fh[1], at, &v[1], 1, MPI_INT, &r[0]));
+		OK(MPI_File_write_at_all_begin(fh[0], at, &v[0], 1, MPI_INT));
+		OK(MPI_File_write_at_all(fh[2], at, &v[2], 1, MPI_INT, MPI_STATUS_IGNORE));
+		OK(MPI_File_write_at_all_end(fh[0], &v[0], MPI_STATUS_IGNORE));
+		tst_settle(fh[0]);
+		OK(MPI_File_iread_at_all(fh[0], at, &w, 1, MPI_INT, &r[1]));
+		OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+		CHECK(w == v[0], "the nonblocking one read %d for %d", w, v[0]);
+		for (n = 1; n < 3; n++) {
+			tst_settle(fh[n]);
+			OK(MPI_File_read_at_all_begin(fh[n], at, &w, 1, MPI_INT));
+			OK(MPI_File_read_at_all_end(fh[n], &w, MPI_STATUS_IGNORE));
+			CHECK(w == v[n], "file %d has %d for %d", n, w, v[n]);
+		}
+	}
+	close_files(fh, 3);
+}
+
 static const struct mpiio_case cases[] = {
+	{ "orders/in_one", in_one },
 	{ "orders/two_files", two_files },
 	{ "orders/sixty_files", sixty_files },
 	{ "orders/split", split },

@@ -152,9 +152,9 @@ static struct mpiio_op *op_placed(struct mpiio_file *f, const struct mpiio_acces
 }
 
 /* An error of this process alone is no reason not to come. */
-static bool is_awaited(const struct mpiio_access *a)
+static bool is_awaited(const struct mpiio_file *f, const struct mpiio_access *a)
 {
-	return a->all && a->ends != ENDS_NOW;
+	return a->all && behind_is_alone(f, a);
 }
 
 int access_run(struct mpiio_file *f, const struct mpiio_access *a)
@@ -165,7 +165,7 @@ int access_run(struct mpiio_file *f, const struct mpiio_access *a)
 	if (ret)
 		return ret;
 	ret = behind_before(f, a);
-	if (ret && !is_awaited(a))
+	if (ret && !is_awaited(f, a))
 		return behind_fail(f, ret);
 	op = op_placed(f, a);
 	if (!op)

@@ -433,12 +433,20 @@ int behind_settle(struct mpiio_file *f)
 	return ret;
 }
 
+/*
+ * Others may begin theirs of another file first.  Where the file has no order of its own a split one has its place among those that wait:
+ * a process of an earlier release waits for all others in it.
+ */
+bool behind_is_alone(const struct mpiio_file *f, const struct mpiio_access *a)
+{
+	return a->ends == ENDS_LATER || (a->ends == ENDS_SPLIT && ddio_file_has_order(f->file) > 0);
+}
+
 int behind_before(struct mpiio_file *f, const struct mpiio_access *a)
 {
 	if (!f->behind.calls || behind_takes(f, a))
 		return 0;
-	/* One that ends later waits for nobody: others may begin theirs of another file first. */
-	return a->all && a->ends == ENDS_NOW ? behind_settle(f) : behind_own(f);
+	return a->all && !behind_is_alone(f, a) ? behind_settle(f) : behind_own(f);
 }
 
 static bool room_make(struct mpiio_behind *b, uint64_t len)

@@ -86,6 +86,8 @@ void behind_write(struct mpiio_op *op);
 int behind_settle(struct mpiio_file *f);
 int behind_own(struct mpiio_file *f);
 int behind_before(struct mpiio_file *f, const struct mpiio_access *a);
+/* Whether each process writes its own before a collective call, by itself. */
+bool behind_is_alone(const struct mpiio_file *f, const struct mpiio_access *a);
 int behind_fail(struct mpiio_file *f, int err);
 
 #endif
