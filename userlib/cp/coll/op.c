@@ -51,6 +51,7 @@ static void op_finish(struct ddio_op *op)
 	report_fill(op);
 	op->m->free(op);
 	start_leave(op);
+	op_has_stayed(op);
 	turn_pass(&op->turn);
 	file_put(op->file);
 	starts_decide(group);
@@ -162,21 +163,11 @@ void op_fail(struct ddio_op *op, const struct error *error)
 		op_stop(op);
 }
 
-/*
- * Returns true if nodes keep it until the end of the group's epoch.  Whatever is started meanwhile does not wait for it to end, so the next
- * in the group's order begins when those nodes have it that this member asks.
- */
-static bool op_stays(const struct ddio_op *op)
-{
-	return !op->failed.status && !order_key(op->turn.number) && !op->within && op->m->asks &&
-	       epochs_have(op->group, op->file);
-}
-
 void op_agreed(struct ddio_op *op, const struct error *error)
 {
 	op->fan = NULL;
 	op->agreed = !error->status;
-	op->stays = op->agreed && op_stays(op) && op->m->asks(op);
+	op->stays = op->agreed && op_stays(op);
 	/* The next begins, but what it has a node asked for comes there behind this: see starts.c. */
 	if (!op->stays)
 		turn_pass(&op->turn);
@@ -419,6 +410,7 @@ static const struct step_kind op_kinds[] = {
 	  .fresh = ddio_crowd_has_data,
 	  .slice = carry_slice_start },
 	{ .kind = FAN_KIND_PARTS, .name = "a collective transfer of another release" },
+	{ .kind = FAN_KIND_STAYS, .name = "a transfer that waits for the end of an epoch" },
 	{ .kind = FAN_KIND_END, .name = "the end of a transfer", .join = tally_join },
 	{ .kind = 0 },
 };

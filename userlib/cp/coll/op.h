@@ -40,7 +40,6 @@ enum phase {
  *	take place; then there are also:
  * @prepare: ends, at once or later, in op_prepared()
  * @launch: at rank 0, when all have agreed and before they are told; may be NULL
- * @asks: returns how many nodes this member asks, once all have agreed; NULL: of none is known that it was asked
  * @run: ends, at once or later, in op_moved() or op_fail()
  * @stop: from AGREEING or MOVING; ends, at once or later, in op_stopped()
  * @adopt: rank 0, of the small method: takes over an operation whose data have come with the agreement on the start, at its root.
@@ -53,7 +52,6 @@ struct mover {
 	void (*prepare)(struct ddio_op *op);
 	void (*agree)(struct ddio_op *op);
 	int (*launch)(struct ddio_op *op, struct error *error);
-	uint32_t (*asks)(struct ddio_op *op);
 	void (*run)(struct ddio_op *op);
 	void (*stop)(struct ddio_op *op);
 	bool (*adopt)(struct ddio_op *op, struct fan *fan);
@@ -100,7 +98,8 @@ struct transfers {
  * @by_turn, @name: in tables of the group's, see struct ops
  * @number: by which nodes know it; 0: not known yet.  @started: rank 0 has had nodes asked for it; @dealt: members ask, each its own
  * @aside: it is in the group's order, and waits for the end of the group's epoch there
- * @stays: nodes keep it until the end of the group's epoch, and its turn passes when they have it
+ * @stays: nodes may keep it until the end of the group's epoch, and do not all have it yet; see stays.c.  @arriving: rank 0: nor as far as
+ *	other members know
  * @unspread: a node does not know descriptions that are spread
  * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
  * @rooted: rank 0 has an exchange with the name server under way
@@ -127,8 +126,8 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
-	bool writing, in_file_order, started, aside, stays, entered, dealt, unspread, agreed,
-		warned, rooted, sized, finishing, clipped, may_spread;
+	bool writing, in_file_order, started, aside, stays, arriving, entered, dealt, unspread,
+		agreed, warned, rooted, sized, finishing, clipped, may_spread;
 	bool may_carry, carried, gathered;
 	int gather_err;
 	uint32_t method, flags, outstanding;
@@ -219,6 +218,14 @@ void op_agreed(struct ddio_op *op, const struct error *error);
 void op_ended(struct ddio_op *op, const struct error *error);
 /* op.c: rank 0's exchange has ended.  Returns false if nothing waits for its result: @op may be gone. */
 bool op_unrooted(struct ddio_op *op);
+
+/*
+ * stays.c
+ */
+/* All have agreed: returns true if it may stay at nodes until the end of the group's epoch, as all members find. */
+bool op_stays(const struct ddio_op *op);
+/* Those nodes have it that this member asks; or it has ended. */
+void op_has_stayed(struct ddio_op *op);
 
 /*
  * report.c

@@ -214,7 +214,7 @@ static bool is_behind(const struct ops *ops, const struct ddio_op *op)
 /* One that a node may be asked for late is at nodes with no other that it could meet there before or after its time. */
 static bool must_wait(const struct ops *ops, const struct ddio_op *op)
 {
-	if (ops->nstarted >= STARTED_MAX)
+	if (ops->nstarted >= STARTED_MAX || (ops->narriving && !in_group_order(op)))
 		return true;
 	return starts_late(op) ? ops->nmeet && !is_behind(ops, op) : ops->nlate;
 }
@@ -411,15 +411,32 @@ void start_take(struct ddio_op *op)
 	number_note(&ops->used, op);
 	op->started = true;
 	ops->nstarted++;
-	op->aside = is_aside(op);
+	op->aside = op->arriving = is_aside(op);
+	ops->narriving += op->arriving;
 	start_count(ops, op, 1);
 	if (!op->aside)
 		ops->late_file = op->dealt ? op->file->rec.ref.id : 0;
 	line_leave(op);
 }
 
+static void arrive(struct ops *ops, struct ddio_op *op)
+{
+	ops->narriving -= op->arriving;
+	op->arriving = false;
+}
+
+void start_arrived(struct ddio_group *group, uint64_t number)
+{
+	struct ddio_op *op = op_find(group, number);
+
+	if (op)
+		arrive(ops_of(group), op);
+	starts_decide(group);
+}
+
 static void start_over(struct ops *ops, struct ddio_op *op)
 {
+	arrive(ops, op);
 	op->started = false;
 	ops->nstarted--;
 	start_count(ops, op, -1);

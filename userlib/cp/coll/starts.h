@@ -24,7 +24,8 @@ struct start_numbers {
  *	those whose first needs none there; @held: of those whose first is of a file that the group's epoch has, by @timer
  *	at the latest until that is given up
  * @decides: firsts of these are being started
- * @nstarted: so many rank 0 has had nodes asked for; @naside: of those, such as nodes keep until the end of the group's epoch
+ * @nstarted: so many rank 0 has had nodes asked for; @naside: of those, such as nodes keep until the end of the group's epoch;
+ *	@narriving: of these, such as not all members know to be there
  * @nmeet: of those, such as another might meet at a node before or after its time; @nlate: of these, such as a node may be asked for late, and
  *	@late_file: members do, each its own nodes of that file; 0: not so
  * @told: as all members know it, from the verdicts; @used: as rank 0 does, also of those that have failed
@@ -36,7 +37,7 @@ struct ops {
 	struct ddio_timer timer;
 	struct ddio_op *preparing;
 	bool begins, decides;
-	uint32_t nstarted, naside, nmeet, nlate;
+	uint32_t nstarted, naside, narriving, nmeet, nlate;
 	uint64_t late_file;
 	struct start_numbers told, used;
 	uint64_t looks;
@@ -64,6 +65,8 @@ void starts_decide(struct ddio_group *group);
 bool start_may(const struct ddio_op *op, struct error *error);
 /* Rank 0: gives an operation for nodes its number, and takes it for started. */
 void start_take(struct ddio_op *op);
+/* Rank 0: nodes have what that turn has asked of them. */
+void start_arrived(struct ddio_group *group, uint64_t number);
 /* Every member, rank 0 too: the verdict has come. */
 void start_decided(struct ddio_op *op);
 /* If nodes would have been asked for it, but it says that all have failed. */

@@ -78,6 +78,8 @@ extern const struct group_user epoch_group_user;
  */
 bool epochs_enter(struct ddio_group *group, struct ddio_file *file, uint64_t *which,
 		  struct error *error);
+/* Returns true if the group has an epoch that has a write of the file, whatever has come of it: for what is in the group's order, on all members alike. */
+bool epochs_know(struct ddio_group *group, const struct ddio_file *file);
 /* Returns true if the group has an epoch that has a write of the file, which has not failed, and that was not given up for its age. */
 bool epochs_have(struct ddio_group *group, const struct ddio_file *file);
 /* A write has ended, with @error, that epochs_enter() let in with @file, or did not: NULL.  One that failed takes all others with it. */

@@ -112,6 +112,13 @@ bool epochs_enter(struct ddio_group *group, struct ddio_file *file, uint64_t *wh
 	return !error->status;
 }
 
+bool epochs_know(struct ddio_group *group, const struct ddio_file *file)
+{
+	struct epochs *es = epochs_of(group);
+
+	return es && has(es, file->rec.ref.id);
+}
+
 bool epochs_have(struct ddio_group *group, const struct ddio_file *file)
 {
 	const struct ddio_session *s = group->session;

@@ -20,8 +20,9 @@ enum fan_kind {
 	FAN_KIND_QUERY_END = 14,
 	FAN_KIND_EPOCH = 15,  /* of several files: begins, or ends */
 	FAN_KIND_OPENED = 16, /* each member may have the file, where the cluster knows users */
-	FAN_KIND_LATE = 100,  /* up: its data are the missing ranks */
-	FAN_KIND_ASK = 101, /* down: which members are missing?  "blame" is the kind of the step */
+	FAN_KIND_STAYS = 17, /* nodes have a transfer, which they keep until the end of the epoch */
+	FAN_KIND_LATE = 100, /* up: its data are the missing ranks */
+	FAN_KIND_ASK = 101,  /* down: which members are missing?  "blame" is the kind of the step */
 };
 
 #endif /* DDIO_CP_KINDS_H */

@@ -547,14 +547,60 @@ static void epoch_jitters(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
+/* So it is with what is in the orders of other files. */
+static void epoch_beside(struct cp_proc *p)
+{
+	const struct ddio_sim_link slow = { .latency_ns = 20000,
+					    .jitter_ns = 5 * CP_MS,
+					    .window = 1 << 20 };
+	enum { READS = 4, BESIDE = 16 };
+	struct ddio_group *g = cp_group(p);
+	struct ddio_file *f[BESIDE + 1] = { NULL }, *again = NULL;
+	struct orders_job write, j[BESIDE], read[READS];
+	uint32_t k;
+
+	p->session->transfers->ask_alone = 1;
+	orders_open(p, g, f, BESIDE + 1);
+	CP_OK(p, ddio_open_all(g, "f0", 0, NULL, &again));
+	orders_array(p, &write, buf, 65536);
+	write.t.flags = 0;
+	CP_OK(p, ddio_write_all(f[0], g, &write.t));
+	CP_OK(p, ddio_epoch_begin(g));
+	write.t.flags = DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_write_all(f[0], g, &write.t));
+	ddio_sim_set_link(p->env, &slow);
+	for (k = 0; k < BESIDE; k++) {
+		if (k % 4 == 0) {
+			orders_array(p, &read[k / 4], buf + 65536, 65536);
+			read[k / 4].t.flags = 0;
+			CP_OK(p, ddio_start_read_all(again, g, &read[k / 4].t, &read[k / 4].op));
+		}
+		stream_make(p, &j[k], k & 1);
+		CP_OK(p, ddio_start_write_all(f[k + 1], g, &j[k].t, &j[k].op));
+		ddio_sim_sleep(p->env, 2 * CP_MS);
+	}
+	for (k = 0; k < BESIDE; k++)
+		CP_OK(p, ddio_wait(j[k].op));
+	CU_ASSERT(ddio_sim_elapsed(p->w->dw) < TIMEOUT_MS * CP_MS);
+	CP_OK(p, ddio_epoch_commit(g));
+	for (k = 0; k < READS; k++)
+		CP_OK(p, ddio_wait(read[k].op));
+	ddio_close(again);
+	orders_close(f, BESIDE + 1);
+	ddio_group_free(g);
+}
+
 static void epoch_in_order(void)
 {
 	uint32_t k;
 
 	for (k = 0; k < ut_rounds(60); k++)
-		orders_run(epoch_jitters,
-			   (struct cp_params){
-				   .procs = 4, .nodes = 4, .seed = k, .timeout_ms = TIMEOUT_MS },
+		orders_run(k & 1 ? epoch_beside : epoch_jitters,
+			   (struct cp_params){ .procs = 4,
+					       .nodes = 4,
+					       .deep = k & 2,
+					       .seed = k,
+					       .timeout_ms = TIMEOUT_MS },
 			   NULL);
 }
 

@@ -185,7 +185,6 @@ static void dd_report(struct ddio_op *op)
 const struct mover method_dd = {
 	.prepare = dd_prepare,
 	.launch = dd_launch,
-	.asks = dd_asks,
 	.run = dd_run,
 	.stop = dd_stop,
 	.report = dd_report,

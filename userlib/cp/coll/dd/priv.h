@@ -133,9 +133,7 @@ void dd_asked_free(void *state);
 /* start.c */
 /* Sends the request to every node that this member asks.  Return: 0 or -errno with @error. */
 int dd_launch(struct ddio_op *op, struct error *error);
-/* Returns how many nodes this member asks: all have agreed. */
-uint32_t dd_asks(struct ddio_op *op);
-/* Of a transfer that stays at nodes: passes its turn when those have it that this member has asked. */
+/* Of a transfer that stays at nodes: finds out when those have it that this member has asked, for op_has_stayed(). */
 void dd_arrive(struct dd *dd);
 /* The transfer is over. */
 void dd_arrive_forget(struct dd *dd);

@@ -264,36 +264,37 @@ static uint32_t own_count(const struct dd *dd)
 	return n;
 }
 
-uint32_t dd_asks(struct ddio_op *op)
-{
-	struct dd *dd = op->priv;
-
-	dd_reach(dd);
-	return own_count(dd);
-}
-
 /**
  * struct dd_arrival - questions to nodes that come there behind the request
+ * @post: all were answered
  * @op: NULL: it is over
- * @begun: all were sent
  */
 struct dd_arrival {
 	struct request_set set;
+	struct ddio_post post;
 	struct ddio_op *op;
-	bool begun;
 };
 
-/* Where no node can be asked, the transfer ends by that. */
+static void arrival_over(void *arg)
+{
+	struct dd_arrival *arrival = arg;
+	struct ddio_op *op = arrival->op;
+
+	if (op)
+		((struct dd *)op->priv)->arrival = NULL;
+	free(arrival);
+	if (op)
+		op_has_stayed(op);
+}
+
+/* A node that cannot be asked has lost the request, too.  Where there is none to be asked the operation is still being begun. */
 static void arrived(struct request_set *set)
 {
 	struct dd_arrival *arrival = set->arg;
-	struct ddio_op *op = arrival->begun ? arrival->op : NULL;
 
-	if (arrival->op)
-		((struct dd *)arrival->op->priv)->arrival = NULL;
-	free(arrival);
-	if (op)
-		turn_pass(&op->turn);
+	arrival->post.fn = arrival_over;
+	arrival->post.arg = arrival;
+	ddio_env_post(set->session->env, &arrival->post);
 }
 
 void dd_arrive(struct dd *dd)
@@ -312,8 +313,6 @@ void dd_arrive(struct dd *dd)
 			request_set_lane(&arrival->set, dd->lanes[i].lane, DDIO_OP_PING, NULL, 0,
 					 0);
 	request_set_end(&arrival->set);
-	if (dd->arrival)
-		dd->arrival->begun = true;
 }
 
 void dd_arrive_forget(struct dd *dd)
