@@ -84,7 +84,7 @@ static inline void orders_array(const struct cp_proc *p, struct orders_job *j, v
 /**
  * struct orders_say - what a member contributes to turns, or tells those below it of them
  * @rank: that member; @to: whom it tells
- * @opcode: DDIO_OP_FAN_IN or FAN_OUT; @status: of it
+ * @opcode: DDIO_OP_FAN_IN or FAN_OUT; @status: of it, with a long text
  * @number: of the first turn; @times: so many one after the other, and @more of the group's own, from the next one on
  * @len: bytes to be gathered
  * @strange: in the name of another group
@@ -115,6 +115,8 @@ static inline void orders_say_now(void *arg)
 
 	msg.group[0] = say->group->id[0] ^ say->strange;
 	memcpy(msg.group + 1, say->group->id + 1, sizeof(msg.group) - 1);
+	if (say->status)
+		memset(msg.text, 'x', sizeof(msg.text) - 1);
 	msg.data = data;
 	msg.len = len;
 	for (; say->times + say->more; say->times ? say->times-- : say->more--) {

@@ -179,6 +179,9 @@ static void failed_is_bounded(void)
 /*
  * Bytes
  */
+/* Why a step fails. */
+enum { LITTLE = 100 };
+
 /* Returns how many this member keeps of what was said of steps. */
 static uint64_t kept(const struct ddio_group *g)
 {
@@ -186,7 +189,8 @@ static uint64_t kept(const struct ddio_group *g)
 	uint64_t bytes = 0;
 
 	ddio_list_for_each_entry(fan, &g->fans, link)
-		bytes += fan->compare_len + fan->gather_cap;
+		bytes += fan->compare_len + fan->gather_cap +
+			 (fan->why ? strlen(fan->why->text) : 0);
 	return bytes;
 }
 
@@ -196,6 +200,7 @@ struct ahead_weight {
 	size_t len;
 	uint64_t bytes;
 	bool broken;
+	uint32_t status;
 };
 
 /* Rank 1 says @times what rank 0 keeps: of steps that it may come to, and of none of a file that it has closed. */
@@ -210,15 +215,16 @@ static void heavy(struct cp_proc *p)
 	ddio_close(file[1]);
 	CP_OK(p, ddio_group_barrier(g));
 	up.len = w->len;
+	up.status = w->status;
 	orders_tell(p, g, up);
 	if (!p->rank && !w->broken)
-		CU_ASSERT(kept(g) >= w->bytes && kept(g) <= 2 * w->bytes);
+		CU_ASSERT(kept(g) >= w->bytes && kept(g) <= 2 * w->bytes + LITTLE * g->nclosed);
 	CU_ASSERT_EQUAL(cp_note(p, ddio_group_check(g)) != 0, w->broken);
 	if (w->broken)
 		CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "MB of"));
 	ddio_sim_sleep(p->env, CP_SEC);
 	ddio_close(file[0]);
-	CU_ASSERT_EQUAL(kept(g), 0);
+	CU_ASSERT(kept(g) <= LITTLE * g->nclosed);
 	CU_ASSERT_EQUAL(g->ahead_bytes, 0);
 	ddio_sim_sleep(p->env, CP_SEC);
 	ddio_group_free(g);
@@ -228,15 +234,19 @@ static void weight_is_bounded(void)
 {
 	enum { MB = 1 << 20, MOST = 3 * FANS_AHEAD_BYTES / MB };
 	static const struct ahead_weight how[] = {
-		{ 1, 1, 3 * MOST * MB, 3 * MOST * MB, false },
-		{ 1, MOST + 1, MB - 64, (MOST + 1) * (MB - 64), false },
-		{ 1, MOST + 2, MB - 64, 0, true },
-		{ 1, 20 * MOST, MB - 64, 0, true },
-		{ 2, 20 * MOST, MB - 64, 0, false },
+		{ 1, 1, 3 * MOST * MB, 3 * MOST * MB, false, 0 },
+		{ 1, MOST + 1, MB - 64, (MOST + 1) * (MB - 64), false, 0 },
+		{ 1, MOST + 2, MB - 64, 0, true, 0 },
+		{ 1, 20 * MOST, MB - 64, 0, true, 0 },
+		{ 2, 20 * MOST, MB - 64, 0, false, 0 },
+		{ 1, FANS_AHEAD_MAX / 2, 0, FANS_AHEAD_MAX / 2 * (DDIO_MAX_TEXT - 1), false,
+		  DDIO_ST_INVALID },
+		{ 1, FANS_AHEAD_MAX, 0, 0, true, DDIO_ST_INVALID },
 	};
 	struct ahead_weight w;
 	uint32_t k;
 
+	CU_ASSERT(sizeof(struct fan) * FANS_AHEAD_MAX <= 12 * MB);
 	for (k = 0; k < sizeof(how) / sizeof(how[0]); k++) {
 		w = how[k];
 		ahead_world(heavy, 60000, &w);
@@ -258,7 +268,7 @@ static void failed_and_heavy(struct cp_proc *p)
 		orders_tell(p, g, up);
 		ddio_sim_sleep(p->env, 2 * TIMEOUT_MS * CP_MS);
 		CU_ASSERT_EQUAL(g->nahead, (k + 1) * up.times);
-		CU_ASSERT_EQUAL(kept(g), 0);
+		CU_ASSERT(kept(g) <= LITTLE * g->nahead);
 	}
 	CP_OK(p, ddio_group_check(g));
 	ddio_sim_sleep(p->env, CP_SEC);

@@ -13,6 +13,7 @@ static void fan_free(struct fan *fan)
 	ddio_list_del(&fan->link);
 	ddio_hash_del(&fan->group->fans_by_seq, &fan->node);
 	fan_lighten(fan);
+	fan_why_free(fan);
 	free(fan);
 }
 
@@ -167,14 +168,17 @@ struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind)
 
 static void fan_decide(struct fan *fan)
 {
+	struct error error;
+
 	if (fan->group->rank) {
 		fan_join(fan);
 		fan_send_up(fan);
 		return;
 	}
 	fan->state = FAN_SENT;
-	if (fan->verdict.status || !fan->root)
-		fan_release(fan, &fan->verdict, NULL, 0);
+	fan_why_get(fan, &error);
+	if (error.status || !fan->root)
+		fan_release(fan, &error, NULL, 0);
 	else
 		fan->root(fan->arg, fan);
 }
@@ -208,9 +212,10 @@ void fan_release(struct fan *fan, const struct error *error, const void *data, s
 	if (fan->mine) {
 		fan_end(fan, &copy, data, len);
 	} else {
-		fan->verdict = copy;
 		fan->state = FAN_OVER;
 		fan_lighten(fan);
+		fan_why_set(fan, copy.status, copy.text);
+		fan_weigh(fan);
 	}
 }
 
@@ -246,7 +251,7 @@ void fan_begin(struct ddio_group *group, uint64_t number, unsigned int step,
 	fan->done = in->done;
 	fan->arg = in->arg;
 	if (fan->state == FAN_OVER) {
-		verdict = fan->verdict;
+		fan_why_get(fan, &verdict);
 		fan_end(fan, &verdict, NULL, 0);
 		return;
 	}

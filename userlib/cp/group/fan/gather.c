@@ -10,10 +10,10 @@
 
 void fan_blame(struct fan *fan, uint32_t status, uint32_t rank, const char *text)
 {
-	if (!error_yields(fan->verdict.status, fan->verdict_rank, status, rank))
+	if (!error_yields(fan->why ? fan->why->status : 0, fan->why_rank, status, rank))
 		return;
-	error_status(&fan->verdict, status, "%s", text);
-	fan->verdict_rank = rank;
+	fan_why_set(fan, status, text);
+	fan->why_rank = rank;
 }
 
 void fan_compare(struct fan *fan, uint32_t rank, uint32_t kind, const void *data, size_t len)
@@ -119,7 +119,7 @@ void fan_join(struct fan *fan)
 	size_t len;
 	void *joined;
 
-	if (!join || fan->verdict.status)
+	if (!join || fan->why)
 		return;
 	joined = join(fan->group, fan->gather, fan->gather_len, &len);
 	if (!joined)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What a member keeps of steps that it has not come to, and of such as are over. */
 #include <stdlib.h>
+#include <string.h>
 #include "cp/group/fan/priv.h"
 
 void fan_await(struct fan *fan, struct order *order)
@@ -33,6 +34,42 @@ void fans_full(struct ddio_group *group, const struct error *error)
 	group_break(group, error, group->rank, true);
 }
 
+/* Without memory it is that. */
+static struct fan_why no_memory = { .status = DDIO_ST_NO_MEMORY, .text = "out of memory" };
+
+static size_t why_len(const struct fan_why *why)
+{
+	return why && why != &no_memory ? sizeof(*why) + strlen(why->text) + 1 : 0;
+}
+
+void fan_why_set(struct fan *fan, uint32_t status, const char *text)
+{
+	size_t len = strnlen(text, DDIO_MAX_TEXT - 1);
+	struct fan_why *why = malloc(sizeof(*why) + len + 1);
+
+	fan_why_free(fan);
+	fan->why = why ? why : &no_memory;
+	if (!why)
+		return;
+	why->status = status;
+	memcpy(why->text, text, len);
+	why->text[len] = '\0';
+}
+
+void fan_why_get(const struct fan *fan, struct error *error)
+{
+	error_clear(error);
+	if (fan->why)
+		error_status(error, fan->why->status, "%s", fan->why->text);
+}
+
+void fan_why_free(struct fan *fan)
+{
+	if (fan->why != &no_memory)
+		free(fan->why);
+	fan->why = NULL;
+}
+
 bool fan_weigh(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
@@ -41,7 +78,7 @@ bool fan_weigh(struct fan *fan)
 	if (fan->mine)
 		return true;
 	g->ahead_bytes -= fan->weight;
-	fan->weight = fan->compare_len + fan->gather_cap;
+	fan->weight = fan->compare_len + fan->gather_cap + why_len(fan->why);
 	g->ahead_bytes += fan->weight;
 	if (!g->heaviest || fan->weight > g->heaviest->weight)
 		g->heaviest = fan;

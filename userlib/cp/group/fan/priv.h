@@ -17,6 +17,14 @@ enum fan_state {
 	FAN_OVER, /* the verdict has come, but the application has not called yet */
 };
 
+/**
+ * struct fan_why - why a step fails; as short as it can be, since there may be very many
+ */
+struct fan_why {
+	uint32_t status;
+	char text[];
+};
+
 /* At most so many missing ranks are named. */
 #define FAN_NAMED 32
 
@@ -29,10 +37,10 @@ enum fan_state {
  * @late: it has expired, or the parent asked; of a patient group: the neighbours know of it
  * @gave_up: it goes on without a child that may still answer
  * @arrived: bit k: the child whose distance is 1 << k
- * @verdict: the worst error so far, of rank @verdict_rank
+ * @why: the worst error so far, of rank @why_rank; NULL: none
  * @compare, @compare_len: of the first contribution, rank @compare_rank's
  * @gather: entries of rank, length, bytes; of a kind that joins them, contributions
- * @weight: bytes of these, as long as they are counted in the group's @ahead_bytes
+ * @weight: bytes of these, and of @why, as long as they are counted in the group's @ahead_bytes
  * @missing: missing ranks; @nmissing also counts those that did not fit
  */
 struct fan {
@@ -44,8 +52,8 @@ struct fan {
 	enum fan_state state;
 	bool mine, closed, late, gave_up;
 	uint32_t arrived;
-	struct error verdict;
-	uint32_t verdict_rank;
+	struct fan_why *why;
+	uint32_t why_rank;
 	void *compare;
 	size_t compare_len;
 	uint32_t compare_rank;
@@ -74,6 +82,12 @@ struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 void fan_await(struct fan *fan, struct order *order);
 /* The application has come to it, or never will. */
 void fan_come(struct fan *fan);
+/* Sets why the step fails. */
+void fan_why_set(struct fan *fan, uint32_t status, const char *text);
+/* Says in @error why the step fails, or clears it. */
+void fan_why_get(const struct fan *fan, struct error *error);
+/* Frees that. */
+void fan_why_free(struct fan *fan);
 /* Counts what has been said of the step, if this member has not come to it.  Returns false if that is too much: the group is broken. */
 bool fan_weigh(struct fan *fan);
 /* Frees what has been said of the step, which fails. */

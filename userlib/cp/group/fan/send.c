@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The messages of a step: a contribution goes up, a verdict comes down. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cp/group/fan/priv.h"
@@ -103,8 +104,8 @@ static int fan_send_data(const struct fan *fan, struct ddio_msg_fan *msg)
 /* Much that is not joined leaves from where it was gathered. */
 static bool fan_gathered_large(const struct fan *fan)
 {
-	return fan->gather_len >= FAN_LARGE && fan->compare_len <= FAN_COMPARE_MAX &&
-	       !fan->verdict.status && !fan_join_of(fan);
+	return fan->gather_len >= FAN_LARGE && fan->compare_len <= FAN_COMPARE_MAX && !fan->why &&
+	       !fan_join_of(fan);
 }
 
 static int fan_send_gathered(struct fan *fan, struct ddio_msg_fan *msg)
@@ -144,7 +145,8 @@ static int fan_send_copied(struct fan *fan, struct ddio_msg_fan *msg)
 		memcpy(data + 4 + fan->compare_len, fan->gather, fan->gather_len);
 	msg->data = data;
 	msg->len = 4 + fan->compare_len + fan->gather_len;
-	memcpy(msg->text, fan->verdict.text, sizeof(msg->text));
+	if (fan->why)
+		snprintf(msg->text, sizeof(msg->text), "%s", fan->why->text);
 	err = fan_send_data(fan, msg);
 	free(room);
 	return err;
@@ -155,8 +157,8 @@ void fan_send_up(struct fan *fan)
 	struct ddio_group *g = fan->group;
 	struct ddio_msg_fan msg = { .seq = fan->seq,
 				    .kind = fan->kind,
-				    .status = fan->verdict.status,
-				    .blame = fan->verdict_rank };
+				    .status = fan->why ? fan->why->status : 0,
+				    .blame = fan->why_rank };
 	int err;
 
 	fan->state = FAN_SENT;
