@@ -252,6 +252,7 @@ int groups_init(struct ddio_session *session, const struct group_user *const *us
 		return -ENOMEM;
 	groups->users = users;
 	groups->flat_most = FLAT_MOST;
+	groups->step_most = DDIO_MAX_PAYLOAD;
 	ddio_list_init(&groups->ports);
 	ddio_list_init(&groups->strangers);
 	ddio_list_init(&groups->meetings);

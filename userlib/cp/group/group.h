@@ -68,6 +68,7 @@ struct group_user {
  * struct groups - the groups of a session
  * @group: by handle; a NULL is a free handle
  * @flat_most: groups of so many members at most have a flat tree, if rank 0 has this
+ * @step_most: bytes that members say of a step at most
  * @users: NULL at the end
  * @ports: where other members of groups connect, the first made with the first group
  * @strangers: connections made there whose group is not known yet
@@ -77,6 +78,7 @@ struct group_user {
 struct groups {
 	struct ddio_group **group;
 	uint32_t n, flat_most;
+	uint64_t step_most;
 	const struct group_user *const *users;
 	struct ddio_list ports;
 	struct ddio_list strangers;

@@ -203,7 +203,10 @@ struct ahead_weight {
 	uint32_t status;
 };
 
-/* Rank 1 says @times what rank 0 keeps: of steps that it may come to, and of none of a file that it has closed. */
+/*
+ * Rank 1 says @times what rank 0 keeps: of steps that it may come to, and of none of a file that it has closed.  What orders may have beside that
+ * is left out, since it would be very much.
+ */
 static void heavy(struct cp_proc *p)
 {
 	const struct ahead_weight *w = p->w->arg;
@@ -211,6 +214,7 @@ static void heavy(struct cp_proc *p)
 	struct ddio_file *file[2] = { NULL };
 	struct ddio_group *g = cp_group(p);
 
+	p->session->groups->step_most = 0;
 	orders_open(p, g, file, 2);
 	ddio_close(file[1]);
 	CP_OK(p, ddio_group_barrier(g));
@@ -325,6 +329,47 @@ static void long_is_lent_less(void)
 }
 
 /*
+ * What members begin in many files is said of each of them, however much it is altogether, and a member that comes late has room for that:
+ * it is what each of them has said of one transfer.
+ */
+static void long_in_many(struct cp_proc *p)
+{
+	enum { FILES = 100, PIECES = 24000 };
+	static uint8_t byte[PIECES];
+	struct ddio_extent *e = calloc(PIECES, sizeof(*e));
+	struct ddio_file *file[FILES] = { NULL };
+	struct orders_job j[FILES];
+	struct ddio_group *g = cp_group(p);
+	uint64_t k;
+
+	for (k = 0; k < PIECES; k++)
+		e[k] = (struct ddio_extent){ k * 100000 + k * k % 49999 + 50000 * (p->rank & 1),
+					     1 };
+	orders_open(p, g, file, FILES);
+	if (!p->rank)
+		ddio_sim_sleep(p->env, CP_SEC);
+	for (k = 0; k < FILES; k++) {
+		orders_list(p, &j[k], byte, 0, 1);
+		j[k].part.n = PIECES;
+		j[k].part.list = e;
+		j[k].t.flags |= DDIO_XFER_OVERLAP;
+		CP_OK(p, ddio_start_read_all(file[k], g, &j[k].t, &j[k].op));
+	}
+	for (k = 0; k < FILES; k++)
+		CU_ASSERT_EQUAL(cp_note(p, ddio_wait(j[k].op)), -ENODATA);
+	CP_OK(p, ddio_group_barrier(g));
+	CU_ASSERT_EQUAL(g->ahead_bytes, 0);
+	orders_close(file, FILES);
+	ddio_group_free(g);
+	free(e);
+}
+
+static void long_is_kept(void)
+{
+	ahead_world(long_in_many, 60000, NULL);
+}
+
+/*
  * What has come before
  */
 struct ahead_twice {
@@ -395,6 +440,7 @@ int main(void)
 		{ "much is said of a step", weight_is_bounded },
 		{ "failed steps of which much was said", failed_is_light },
 		{ "long descriptions", long_is_lent_less },
+		{ "long descriptions in many files", long_is_kept },
 		{ "said twice, or of another group", twice },
 		{ NULL, NULL },
 	};

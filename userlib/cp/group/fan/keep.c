@@ -70,6 +70,16 @@ void fan_why_free(struct fan *fan)
 	fan->why = NULL;
 }
 
+/*
+ * Who calls what it should has said by then, of each order, one step that has not lent its turn, of those that have less than TURNS_LENT_BYTES, and
+ * one more.
+ */
+static uint64_t ahead_most(const struct ddio_group *group)
+{
+	return (group->orders.n + 1) * group->session->groups->step_most +
+	       (uint64_t)FANS_AHEAD_BYTES * group->size;
+}
+
 bool fan_weigh(struct fan *fan)
 {
 	struct ddio_group *g = fan->group;
@@ -82,7 +92,7 @@ bool fan_weigh(struct fan *fan)
 	g->ahead_bytes += fan->weight;
 	if (!g->heaviest || fan->weight > g->heaviest->weight)
 		g->heaviest = fan;
-	if (g->ahead_bytes - g->heaviest->weight <= (uint64_t)FANS_AHEAD_BYTES * g->size)
+	if (g->ahead_bytes - g->heaviest->weight <= ahead_most(g))
 		return true;
 	error_status(
 		&error, DDIO_ST_TOO_BIG,
