@@ -176,9 +176,13 @@ void fan_expire_arm(struct fan *fan)
 
 void fan_late_down(struct fan *fan)
 {
-	/* One of a file that is closed here, and first heard of by this, needs nobody else. */
+	struct ddio_group *g = fan->group;
+	uint64_t seq = fan->seq;
+
+	/* One of a file that is closed here, and first heard of by this, needs nobody else.  If it cannot be sent it has gone with the group. */
 	fan_advance(fan);
-	if (fan->state == FAN_OPEN)
+	fan = fan_find(g, seq);
+	if (fan && fan->state == FAN_OPEN)
 		late_begin(fan);
 }
 
