@@ -48,12 +48,13 @@ void fan_why_set(struct fan *fan, uint32_t status, const char *text)
 	struct fan_why *why = malloc(sizeof(*why) + len + 1);
 
 	fan_why_free(fan);
-	fan->why = why ? why : &no_memory;
+	fan->why = &no_memory;
 	if (!why)
 		return;
 	why->status = status;
 	memcpy(why->text, text, len);
 	why->text[len] = '\0';
+	fan->why = why;
 }
 
 void fan_why_get(const struct fan *fan, struct error *error)
