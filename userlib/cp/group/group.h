@@ -102,8 +102,7 @@ struct groups {
  * @nlent: turns of any order that have lent theirs, and not passed it; @lent_bytes: of what they say
  * @fans: steps that are not over; @fans_by_seq: the same, struct fan.node
  * @nahead: of those, such as this member has not come to; @nclosed: such as it only says of that it has closed their file
- * @ahead_bytes: of what has been said of steps that this member has not come to; @heaviest: one of these, which nothing outweighs that was
- *	said since; or NULL
+ * @ahead_bytes: of what has been said of steps that this member has not come to
  * @nended: steps that are known to have ended without all children
  * @gathered: bytes of what children have contributed to be gathered, as they came
  * @looks: how often a step was looked at, to end those of a file, or to drop what comes late
@@ -131,7 +130,6 @@ struct ddio_group {
 	uint64_t nopened;
 	uint32_t nlent, nahead, nclosed, nended;
 	uint64_t lent_bytes, ahead_bytes;
-	struct fan *heaviest;
 	struct ddio_list fans;
 	struct ddio_hash fans_by_seq;
 	uint64_t gathered, looks;

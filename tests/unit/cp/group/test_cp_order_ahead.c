@@ -203,10 +203,10 @@ struct ahead_weight {
 	uint32_t status;
 };
 
-/*
- * Rank 1 says @times what rank 0 keeps: of steps that it may come to, and of none of a file that it has closed.  What orders may have beside that
- * is left out, since it would be very much.
- */
+/* What a step may have in these tests: less than a message can bear, which would be very much. */
+enum { MB = 1 << 20, STEP_MOST = MB };
+
+/* Rank 1 says @times what rank 0 keeps: of steps that it may come to, and of none of a file that it has closed. */
 static void heavy(struct cp_proc *p)
 {
 	const struct ahead_weight *w = p->w->arg;
@@ -214,7 +214,7 @@ static void heavy(struct cp_proc *p)
 	struct ddio_file *file[2] = { NULL };
 	struct ddio_group *g = cp_group(p);
 
-	p->session->groups->step_most = 0;
+	p->session->groups->step_most = STEP_MOST;
 	orders_open(p, g, file, 2);
 	ddio_close(file[1]);
 	CP_OK(p, ddio_group_barrier(g));
@@ -236,11 +236,13 @@ static void heavy(struct cp_proc *p)
 
 static void weight_is_bounded(void)
 {
-	enum { MB = 1 << 20, MOST = 3 * FANS_AHEAD_BYTES / MB };
+	/* Of three members, of the group's order and that of the open file, and once more. */
+	enum { MOST = (3 * FANS_AHEAD_BYTES + 3 * STEP_MOST) / MB };
 	static const struct ahead_weight how[] = {
-		{ 1, 1, 3 * MOST * MB, 3 * MOST * MB, false, 0 },
-		{ 1, MOST + 1, MB - 64, (MOST + 1) * (MB - 64), false, 0 },
-		{ 1, MOST + 2, MB - 64, 0, true, 0 },
+		{ 1, 1, 8 * MB - 64, 8 * MB - 64, false, 0 },
+		{ 1, 1, 16 * MB - 64, 0, true, 0 },
+		{ 1, MOST, MB - 64, MOST * (MB - 64), false, 0 },
+		{ 1, MOST + 1, MB - 64, 0, true, 0 },
 		{ 1, 20 * MOST, MB - 64, 0, true, 0 },
 		{ 2, 20 * MOST, MB - 64, 0, false, 0 },
 		{ 1, FANS_AHEAD_MAX / 2, 0, FANS_AHEAD_MAX / 2 * (DDIO_MAX_TEXT - 1), false,
@@ -285,30 +287,48 @@ static void failed_is_light(void)
 	ahead_world(failed_and_heavy, TIMEOUT_MS, NULL);
 }
 
-/* Members whose transfers are described at length are ahead of one that is late by less, so that it has room for all of it. */
-static void long_lists(struct cp_proc *p)
+/* Bytes of a file, other ones for each member's neighbours, whose description is long; the caller frees it. */
+enum { PIECES = 24000 };
+
+static struct ddio_extent *scattered(const struct cp_proc *p)
 {
-	enum { LISTS = 16, PIECES = 24000 };
-	static uint8_t byte[PIECES];
 	struct ddio_extent *e = calloc(PIECES, sizeof(*e));
-	struct orders_job j[LISTS];
-	struct ddio_file *file = NULL;
-	struct ddio_group *g = cp_group(p);
 	uint64_t k;
 
 	for (k = 0; k < PIECES; k++)
 		e[k] = (struct ddio_extent){ k * 100000 + k * k % 49999 + 50000 * (p->rank & 1),
 					     1 };
+	return e;
+}
+
+/* Begins to read these; the description comes up whole, since they may overlap. */
+static void scattered_begin(struct cp_proc *p, struct ddio_group *g, struct ddio_file *file,
+			    const struct ddio_extent *e, struct orders_job *j)
+{
+	static uint8_t byte[PIECES];
+
+	orders_list(p, j, byte, 0, 1);
+	j->part.n = PIECES;
+	j->part.list = e;
+	j->t.flags |= DDIO_XFER_OVERLAP;
+	CP_OK(p, ddio_start_read_all(file, g, &j->t, &j->op));
+}
+
+/* Members whose transfers are described at length are ahead of one that is late by less, so that it has room for all of it. */
+static void long_lists(struct cp_proc *p)
+{
+	enum { LISTS = 16 };
+	struct ddio_extent *e = scattered(p);
+	struct orders_job j[LISTS];
+	struct ddio_file *file = NULL;
+	struct ddio_group *g = cp_group(p);
+	uint64_t k;
+
 	orders_open(p, g, &file, 1);
 	if (!p->rank)
 		ddio_sim_sleep(p->env, CP_SEC);
-	for (k = 0; k < LISTS; k++) {
-		orders_list(p, &j[k], byte, 0, 1);
-		j[k].part.n = PIECES;
-		j[k].part.list = e;
-		j[k].t.flags |= DDIO_XFER_OVERLAP;
-		CP_OK(p, ddio_start_read_all(file, g, &j[k].t, &j[k].op));
-	}
+	for (k = 0; k < LISTS; k++)
+		scattered_begin(p, g, file, e, &j[k]);
 	if (p->rank) {
 		ddio_sim_sleep(p->env, CP_SEC / 2);
 		CU_ASSERT(g->lent_bytes >= TURNS_LENT_BYTES);
@@ -334,27 +354,18 @@ static void long_is_lent_less(void)
  */
 static void long_in_many(struct cp_proc *p)
 {
-	enum { FILES = 100, PIECES = 24000 };
-	static uint8_t byte[PIECES];
-	struct ddio_extent *e = calloc(PIECES, sizeof(*e));
+	enum { FILES = 100 };
+	struct ddio_extent *e = scattered(p);
 	struct ddio_file *file[FILES] = { NULL };
 	struct orders_job j[FILES];
 	struct ddio_group *g = cp_group(p);
 	uint64_t k;
 
-	for (k = 0; k < PIECES; k++)
-		e[k] = (struct ddio_extent){ k * 100000 + k * k % 49999 + 50000 * (p->rank & 1),
-					     1 };
 	orders_open(p, g, file, FILES);
 	if (!p->rank)
 		ddio_sim_sleep(p->env, CP_SEC);
-	for (k = 0; k < FILES; k++) {
-		orders_list(p, &j[k], byte, 0, 1);
-		j[k].part.n = PIECES;
-		j[k].part.list = e;
-		j[k].t.flags |= DDIO_XFER_OVERLAP;
-		CP_OK(p, ddio_start_read_all(file[k], g, &j[k].t, &j[k].op));
-	}
+	for (k = 0; k < FILES; k++)
+		scattered_begin(p, g, file[k], e, &j[k]);
 	for (k = 0; k < FILES; k++)
 		CU_ASSERT_EQUAL(cp_note(p, ddio_wait(j[k].op)), -ENODATA);
 	CP_OK(p, ddio_group_barrier(g));

@@ -53,8 +53,8 @@ struct step_kind {
  */
 enum { FANS_AHEAD_MAX = 32768, FANS_CLOSED_MAX = 4096 };
 /*
- * What others say of steps that a member has not come to may have so many bytes for each member of the group, and for each order as many as a
- * message can bear, beside what is said of the heaviest step: of one step it may be so much, and must be known when the member comes to it.
+ * What others say of steps that a member has not come to may have so many bytes for each member of the group, and for each order, and once
+ * more, as many as a message can bear: of one step it may be so much, and must be known when the member comes to it.
  */
 #define FANS_AHEAD_BYTES (4u << 20)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a member keeps of steps that it has not come to, and of such as are over. */
+/* What a member keeps of steps that it has not come to. */
 #include <stdlib.h>
 #include <string.h>
 #include "cp/group/fan/priv.h"
@@ -16,8 +16,6 @@ static void weight_drop(struct fan *fan)
 {
 	fan->group->ahead_bytes -= fan->weight;
 	fan->weight = 0;
-	if (fan->group->heaviest == fan)
-		fan->group->heaviest = NULL;
 }
 
 void fan_come(struct fan *fan)
@@ -73,11 +71,11 @@ void fan_why_free(struct fan *fan)
 
 /*
  * Who calls what it should has said by then, of each order, one step that has not lent its turn, of those that have less than TURNS_LENT_BYTES, and
- * one more.
+ * one more.  The group's own order is not among those of files.
  */
 static uint64_t ahead_most(const struct ddio_group *group)
 {
-	return (group->orders.n + 1) * group->session->groups->step_most +
+	return (group->orders.n + 2) * group->session->groups->step_most +
 	       (uint64_t)FANS_AHEAD_BYTES * group->size;
 }
 
@@ -91,9 +89,7 @@ bool fan_weigh(struct fan *fan)
 	g->ahead_bytes -= fan->weight;
 	fan->weight = fan->compare_len + fan->gather_cap + why_len(fan->why);
 	g->ahead_bytes += fan->weight;
-	if (!g->heaviest || fan->weight > g->heaviest->weight)
-		g->heaviest = fan;
-	if (g->ahead_bytes - g->heaviest->weight <= ahead_most(g))
+	if (g->ahead_bytes <= ahead_most(g))
 		return true;
 	error_status(
 		&error, DDIO_ST_TOO_BIG,
@@ -112,93 +108,4 @@ void fan_lighten(struct fan *fan)
 	fan->compare = NULL;
 	fan->gather = NULL;
 	fan->compare_len = fan->gather_len = fan->gather_cap = 0;
-}
-
-/*
- * Steps that have ended
- */
-
-/**
- * struct ended - a step that has ended without all children
- * @node: in the table, by the step's name
- * @link: in the order of their ends
- */
-struct ended {
-	struct ddio_hash_node node;
-	struct ddio_list link;
-};
-
-/**
- * struct ended_all - a group's, once there is one
- */
-struct ended_all {
-	struct ddio_hash by_seq;
-	struct ddio_list list;
-};
-
-static struct ended_all *ended_of(struct ddio_group *group)
-{
-	return *group_state(group, &fan_group_user);
-}
-
-/* Returns NULL without memory. */
-static struct ended_all *ended_make(struct ddio_group *group)
-{
-	struct ended_all *all = ended_of(group);
-
-	if (all)
-		return all;
-	all = calloc(1, sizeof(*all));
-	if (all)
-		ddio_list_init(&all->list);
-	*group_state(group, &fan_group_user) = all;
-	return all;
-}
-
-static void ended_del(struct ended_all *all, struct ended *ended)
-{
-	ddio_hash_del(&all->by_seq, &ended->node);
-	ddio_list_del(&ended->link);
-	free(ended);
-}
-
-static void ended_forget(struct ddio_group *group, struct ended_all *all)
-{
-	ended_del(all, ddio_list_first(&all->list, struct ended, link));
-	group->nended--;
-}
-
-void ended_add(struct ddio_group *group, uint64_t seq)
-{
-	struct ended_all *all = ended_make(group);
-	struct ended *ended;
-
-	if (!all || ended_has(group, seq))
-		return;
-	ended = malloc(sizeof(*ended));
-	if (!ended)
-		return;
-	if (group->nended == ENDED_MAX)
-		ended_forget(group, all);
-	group->nended++;
-	ddio_list_add(&ended->link, &all->list);
-	ddio_hash_add(&all->by_seq, &ended->node, seq);
-}
-
-bool ended_has(struct ddio_group *group, uint64_t seq)
-{
-	const struct ended_all *all = ended_of(group);
-
-	group->looks++;
-	return all && ddio_hash_find(&all->by_seq, seq);
-}
-
-void ended_free(void *state)
-{
-	struct ended_all *all = state;
-
-	while (!ddio_list_empty(&all->list))
-		ended_del(all, ddio_list_first(&all->list, struct ended, link));
-	ddio_hash_fini(&all->by_seq);
-	free(all);
 }

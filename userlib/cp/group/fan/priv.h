@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside a step: fan.c does what goes well, with what gather.c makes of contributions and send.c sends; late.c what does not.  keep.c
- * knows of those that this member has not come to, and of such as are over.
+ * knows of those that this member has not come to, ended.c of such as are over.
  */
 #ifndef DDIO_CP_FAN_PRIV_H
 #define DDIO_CP_FAN_PRIV_H
@@ -76,8 +76,6 @@ struct fan *fan_find(struct ddio_group *group, uint64_t seq);
 struct fan *fan_get(struct ddio_group *group, uint64_t seq, uint32_t kind);
 
 /* keep.c */
-/* So many steps that ended without a child are known: others of it come before it hears of the end, so more need not be. */
-#define ENDED_MAX 32768
 /* Others have begun the step, and this member has not come to it; @order: that of the step. */
 void fan_await(struct fan *fan, struct order *order);
 /* The application has come to it, or never will. */
@@ -94,6 +92,10 @@ bool fan_weigh(struct fan *fan);
 void fan_lighten(struct fan *fan);
 /* Breaks the group: this member keeps as much as it may. */
 void fans_full(struct ddio_group *group, const struct error *error);
+
+/* ended.c */
+/* So many steps that ended without a child are known: others of it come before it hears of the end, so more need not be. */
+#define ENDED_MAX 32768
 /* Notes that the step has ended without all children; whether it is known that it has. */
 void ended_add(struct ddio_group *group, uint64_t seq);
 bool ended_has(struct ddio_group *group, uint64_t seq);
