@@ -57,12 +57,7 @@
 #include "userlib/cp/node/request_set.c"
 #include "userlib/cp/node/route.c"
 #include "userlib/cp/node/session.c"
-#undef malloc
-#undef calloc
-#undef realloc
-#undef reallocarray
-#undef strdup
-#undef strndup
+#include "tests/unit/lib/ut_nomem_end.h"
 
 #include "tests/unit/cp/cp_world.h"
 

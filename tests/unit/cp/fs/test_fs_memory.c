@@ -39,12 +39,7 @@
 #include "userlib/cp/fs/serve.c"
 #include "userlib/cp/fs/space.c"
 #include "userlib/cp/fs/xattr.c"
-#undef malloc
-#undef calloc
-#undef realloc
-#undef reallocarray
-#undef strdup
-#undef strndup
+#include "tests/unit/lib/ut_nomem_end.h"
 
 #include "tests/unit/cp/fs/fs_world.h"
 

@@ -100,6 +100,14 @@ static void stream_make(struct cp_proc *p, struct orders_job *j, bool alone)
 	j->t.flags |= DDIO_XFER_OVERLAP;
 }
 
+/* The same, in the order of their file or in the group's: @flag is DDIO_XFER_FILE_ORDER or 0. */
+static void stream_flagged(struct cp_proc *p, struct orders_job *j, bool alone, uint32_t flag)
+{
+	stream_make(p, j, alone);
+	j->t.flags &= ~(uint32_t)DDIO_XFER_FILE_ORDER;
+	j->t.flags |= flag;
+}
+
 /*
  * Others never leave the nodes without one of theirs: who is never beside others has its turn all the same, and so has who comes beside
  * such as are never beside others.
@@ -283,15 +291,34 @@ static void old_numbers(void)
 	world(late_number, 3, NULL, NULL);
 }
 
+/* From now on messages take as long as they like. */
+static void messages_jitter(struct cp_proc *p)
+{
+	const struct ddio_sim_link jitters = { .latency_ns = 20000,
+					       .jitter_ns = 5 * CP_MS,
+					       .window = 1 << 20 };
+
+	ddio_sim_set_link(p->env, &jitters);
+}
+
+/* Begins an epoch of the group's that has a write of the file, and leaves that in @write. */
+static void epoch_with(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f,
+		       struct orders_job *write)
+{
+	orders_array(p, write, buf, 65536);
+	write->t.flags = 0;
+	CP_OK(p, ddio_write_all(f, g, &write->t));
+	CP_OK(p, ddio_epoch_begin(g));
+	write->t.flags = DDIO_XFER_ATOMIC;
+	CP_OK(p, ddio_write_all(f, g, &write->t));
+}
+
 /*
  * What members ask for, each its own nodes, takes its time to each; others that are asked for by one member, or by other members, do not
  * come to a node before it.
  */
 static void overtakes(struct cp_proc *p)
 {
-	const struct ddio_sim_link slow = { .latency_ns = 20000,
-					    .jitter_ns = 5 * CP_MS,
-					    .window = 1 << 20 };
 	const uint32_t *flag = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f[2] = { NULL };
@@ -300,11 +327,9 @@ static void overtakes(struct cp_proc *p)
 
 	p->session->transfers->ask_alone = 1;
 	orders_open(p, g, f, 2);
-	ddio_sim_set_link(p->env, &slow);
+	messages_jitter(p);
 	for (k = 0; k < OVERTAKES; k++) {
-		stream_make(p, &j[k], k % 4 < 2);
-		j[k].t.flags &= ~(uint32_t)DDIO_XFER_FILE_ORDER;
-		j[k].t.flags |= *flag;
+		stream_flagged(p, &j[k], k % 4 < 2, *flag);
 		CP_OK(p, ddio_start_write_all(f[k & 1], g, &j[k].t, &j[k].op));
 	}
 	for (k = 0; k < OVERTAKES; k++)
@@ -347,12 +372,7 @@ static void epoch_waits(struct cp_proc *p)
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
 	CP_OK(p, ddio_open_all(g, "g", DDIO_CREATE, NULL, &other));
-	orders_array(p, &write, buf, 65536);
-	write.t.flags = 0;
-	CP_OK(p, ddio_write_all(f, g, &write.t));
-	CP_OK(p, ddio_epoch_begin(g));
-	write.t.flags = DDIO_XFER_ATOMIC;
-	CP_OK(p, ddio_write_all(f, g, &write.t));
+	epoch_with(p, g, f, &write);
 	orders_list(p, &read, buf, 0, 65536);
 	read.t.flags = how->flag;
 	read.t.buf = buf + 65536;
@@ -394,12 +414,7 @@ static void epoch_crowd(struct cp_proc *p)
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
 	CP_OK(p, ddio_open_all(g, "g", DDIO_CREATE, NULL, &other));
-	orders_array(p, &write, buf, 65536);
-	write.t.flags = 0;
-	CP_OK(p, ddio_write_all(f, g, &write.t));
-	CP_OK(p, ddio_epoch_begin(g));
-	write.t.flags = DDIO_XFER_ATOMIC;
-	CP_OK(p, ddio_write_all(f, g, &write.t));
+	epoch_with(p, g, f, &write);
 	for (k = 0; k < CROWD; k++) {
 		orders_list(p, &read[k], buf, 0, 4096);
 		read[k].t.flags = 0;
@@ -435,12 +450,7 @@ static void epoch_stuck(struct cp_proc *p)
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	CP_OK(p, ddio_open_all(g, "f", 0, NULL, &again));
-	orders_array(p, &write, buf, 65536);
-	write.t.flags = 0;
-	CP_OK(p, ddio_write_all(f, g, &write.t));
-	CP_OK(p, ddio_epoch_begin(g));
-	write.t.flags = DDIO_XFER_ATOMIC;
-	CP_OK(p, ddio_write_all(f, g, &write.t));
+	epoch_with(p, g, f, &write);
 	orders_list(p, &read, buf, 0, 65536);
 	read.t.flags = *flag;
 	read.t.buf = buf + 65536;
@@ -470,9 +480,6 @@ static void epoch_given_up(void)
  */
 static void epoch_failed(struct cp_proc *p)
 {
-	const struct ddio_sim_link slow = { .latency_ns = 20000,
-					    .jitter_ns = 5 * CP_MS,
-					    .window = 1 << 20 };
 	const uint32_t *flag = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = NULL, *again[2] = { NULL };
@@ -490,11 +497,9 @@ static void epoch_failed(struct cp_proc *p)
 	CU_ASSERT_NOT_EQUAL(cp_note(p, ddio_write_all(f, g, &write.t)), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "both write"));
 	began = ddio_sim_elapsed(p->w->dw);
-	ddio_sim_set_link(p->env, &slow);
+	messages_jitter(p);
 	for (k = 0; k < OVERTAKES; k++) {
-		stream_make(p, &j[k], !(k & 1));
-		j[k].t.flags &= ~(uint32_t)DDIO_XFER_FILE_ORDER;
-		j[k].t.flags |= *flag;
+		stream_flagged(p, &j[k], !(k & 1), *flag);
 		CP_OK(p, ddio_start_write_all(again[k & 1], g, &j[k].t, &j[k].op));
 	}
 	for (k = 0; k < OVERTAKES; k++)
@@ -506,31 +511,31 @@ static void epoch_failed(struct cp_proc *p)
 	ddio_group_free(g);
 }
 
+/* Opens @n files, the first one twice, and begins an epoch that has a write of it.  From then on messages take as long as they like. */
+static void epoch_open(struct cp_proc *p, struct ddio_group *g, struct ddio_file **f, uint32_t n,
+		       struct ddio_file **again)
+{
+	struct orders_job write;
+
+	p->session->transfers->ask_alone = 1;
+	orders_open(p, g, f, n);
+	CP_OK(p, ddio_open_all(g, "f0", 0, NULL, again));
+	epoch_with(p, g, f[0], &write);
+	messages_jitter(p);
+}
+
 /* The same of one that goes well: what waits for its end at nodes has come there before what comes after it. */
 static void epoch_jitters(struct cp_proc *p)
 {
-	const struct ddio_sim_link slow = { .latency_ns = 20000,
-					    .jitter_ns = 5 * CP_MS,
-					    .window = 1 << 20 };
 	enum { EPOCH_OPS = 16 };
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f[EPOCH_OPS + 1] = { NULL }, *again = NULL;
-	struct orders_job write, j[EPOCH_OPS], read[EPOCH_OPS];
+	struct orders_job j[EPOCH_OPS], read[EPOCH_OPS];
 	uint32_t k;
 
-	p->session->transfers->ask_alone = 1;
-	orders_open(p, g, f, EPOCH_OPS + 1);
-	CP_OK(p, ddio_open_all(g, "f0", 0, NULL, &again));
-	orders_array(p, &write, buf, 65536);
-	write.t.flags = 0;
-	CP_OK(p, ddio_write_all(f[0], g, &write.t));
-	CP_OK(p, ddio_epoch_begin(g));
-	write.t.flags = DDIO_XFER_ATOMIC;
-	CP_OK(p, ddio_write_all(f[0], g, &write.t));
-	ddio_sim_set_link(p->env, &slow);
+	epoch_open(p, g, f, EPOCH_OPS + 1, &again);
 	for (k = 0; k < EPOCH_OPS; k++) {
-		stream_make(p, &read[k], k & 1);
-		read[k].t.flags &= ~(uint32_t)DDIO_XFER_FILE_ORDER;
+		stream_flagged(p, &read[k], k & 1, 0);
 		read[k].t.buf = buf + 65536;
 		CP_OK(p, ddio_start_read_all(again, g, &read[k].t, &read[k].op));
 		stream_make(p, &j[k], k & 2);
@@ -550,25 +555,13 @@ static void epoch_jitters(struct cp_proc *p)
 /* So it is with what is in the orders of other files. */
 static void epoch_beside(struct cp_proc *p)
 {
-	const struct ddio_sim_link slow = { .latency_ns = 20000,
-					    .jitter_ns = 5 * CP_MS,
-					    .window = 1 << 20 };
 	enum { READS = 4, BESIDE = 16 };
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f[BESIDE + 1] = { NULL }, *again = NULL;
-	struct orders_job write, j[BESIDE], read[READS];
+	struct orders_job j[BESIDE], read[READS];
 	uint32_t k;
 
-	p->session->transfers->ask_alone = 1;
-	orders_open(p, g, f, BESIDE + 1);
-	CP_OK(p, ddio_open_all(g, "f0", 0, NULL, &again));
-	orders_array(p, &write, buf, 65536);
-	write.t.flags = 0;
-	CP_OK(p, ddio_write_all(f[0], g, &write.t));
-	CP_OK(p, ddio_epoch_begin(g));
-	write.t.flags = DDIO_XFER_ATOMIC;
-	CP_OK(p, ddio_write_all(f[0], g, &write.t));
-	ddio_sim_set_link(p->env, &slow);
+	epoch_open(p, g, f, BESIDE + 1, &again);
 	for (k = 0; k < BESIDE; k++) {
 		if (k % 4 == 0) {
 			orders_array(p, &read[k / 4], buf + 65536, 65536);
@@ -689,12 +682,7 @@ static void epoch_closed(struct cp_proc *p)
 
 	orders_open(p, g, &again, 1);
 	CP_OK(p, ddio_open_all(g, "f0", 0, NULL, &f));
-	orders_array(p, &write, buf, 65536);
-	write.t.flags = 0;
-	CP_OK(p, ddio_write_all(f, g, &write.t));
-	CP_OK(p, ddio_epoch_begin(g));
-	write.t.flags = DDIO_XFER_ATOMIC;
-	CP_OK(p, ddio_write_all(f, g, &write.t));
+	epoch_with(p, g, f, &write);
 	for (k = 0; k < OVERTAKES; k++) {
 		orders_list(p, &read[k], buf + 65536, 0, 65536);
 		CP_OK(p, ddio_start_read_all(again, g, &read[k].t, &read[k].op));

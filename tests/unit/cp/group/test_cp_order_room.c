@@ -3,16 +3,12 @@
 #include <errno.h>
 #include "tests/unit/lib/ut_nomem.h"
 
+#include "userlib/cp/group/fan/ended.c"
 #include "userlib/cp/group/fan/fan.c"
 #include "userlib/cp/group/fan/gather.c"
 #include "userlib/cp/group/fan/keep.c"
 #include "userlib/cp/group/fan/send.c"
-#undef malloc
-#undef calloc
-#undef realloc
-#undef reallocarray
-#undef strdup
-#undef strndup
+#include "tests/unit/lib/ut_nomem_end.h"
 
 #include "tests/unit/cp/group/cp_orders.h"
 

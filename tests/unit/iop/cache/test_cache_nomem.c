@@ -11,12 +11,7 @@
 #include "userlib/iop/cache/mask.c"
 #include "userlib/iop/cache/runs.c"
 
-#undef malloc
-#undef calloc
-#undef realloc
-#undef reallocarray
-#undef strdup
-#undef strndup
+#include "tests/unit/lib/ut_nomem_end.h"
 
 #include "tests/unit/lib/ut.h"
 #include "cache_world.h"
