@@ -187,8 +187,18 @@ check "d: and back" nodes d
 check "d: ... the file is there" same one
 end d
 
-# (e) One disk is replaced by an empty one, as the daemon's refusal says.
+# (e) The end of a disk is missing; then it is replaced by an empty one, as the daemon's refusal says.
 check "e: start" begin e
+cp --sparse=always "$dir/e/d0.img" "$dir/e.whole" && truncate -s 3M "$dir/e/d0.img"
+fails "e: a disk cut short" "d0.img: has 3145728 bytes, but 16777216 are needed: its end is missing" node e 0
+check "e: ... is as it was" [ "$(stat -c %s "$dir/e/d0.img")" = 3145728 ]
+sed "/path = .*d0.img/,/size/s/^size.*//" "$DDIO_CONF" >"$dir/e.conf"
+fails "e: ... without a size in the configuration" "says 16777216 bytes, but disk d0 has 3145728: its end is missing" \
+	"$build/ddiod" --conf "$dir/e.conf" --node io0 --log-file "$dir/e/refused.log"
+check "e: given back whole" cp --sparse=always "$dir/e.whole" "$dir/e/d0.img"
+check "e: ... the daemons start" nodes e
+check "e: ... the file is there" same one
+stop_cluster e
 truncate -s 0 "$dir/e/d0.img" && truncate -s 16M "$dir/e/d0.img"
 fails "e: a blank disk" "blank.*remove that directory" node e 0
 rm -rf "$dir/e/io0/d0"

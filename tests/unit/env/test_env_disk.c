@@ -631,6 +631,35 @@ static void test_bad_paths(void)
 	unlink(file_path);
 }
 
+/* A file that is shorter than its disk was cut off: it is not grown, and keeps what it has. */
+static void test_short_file(void)
+{
+	struct ddio_disk_spec spec = {
+		.name = "bad-one", .path = file_path, .size = SIZE, .create = true
+	};
+	struct env_rig rig;
+	struct stat st;
+	size_t i;
+
+	rig_begin(&rig);
+	for (i = 0; i < ENGINES; i++) {
+		spec.engine = engines[i];
+		rig_open(&rig, &spec);
+		ddio_disk_close(rig.disk);
+		rig.disk = NULL;
+		CU_ASSERT_EQUAL(truncate(file_path, SIZE - 4096), 0);
+		expect_refusal(&rig, &spec, -ENOSPC, "its end is missing");
+		CU_ASSERT(!stat(file_path, &st) && st.st_size == SIZE - 4096);
+		CU_ASSERT_EQUAL(truncate(file_path, 0), 0);
+		rig_open(&rig, &spec);
+		CU_ASSERT(!stat(file_path, &st) && st.st_size == SIZE);
+		ddio_disk_close(rig.disk);
+		rig.disk = NULL;
+		unlink(file_path);
+	}
+	rig_end(&rig);
+}
+
 static void test_in_use(void)
 {
 	struct ddio_disk_spec spec = {
@@ -729,6 +758,7 @@ static const struct ut_case cases[] = {
 	{ "memory without a size has a gigabyte", test_default_size },
 	{ "memory in huge pages", test_huge },
 	{ "bad paths", test_bad_paths },
+	{ "a file that was cut short", test_short_file },
 	{ "a disk that is in use", test_in_use },
 	{ "synchronous access before the loop", test_sync },
 	{ "a file that is cut short", test_truncated_file },

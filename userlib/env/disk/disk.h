@@ -66,7 +66,7 @@ struct ddio_disk_req {
  * @size: bytes, for engines that make their disk; 0 for the device's, the file's or the model's
  * @options: more options of the engine, "name=value" separated by commas, or NULL
  * @bus: disks of one env with the same non-NULL text share one emulated bus
- * @create: create the file, or grow it, if it is too small
+ * @create: create the file if it is missing, and give it its size if it is empty
  */
 struct ddio_disk_spec {
 	const char *name;

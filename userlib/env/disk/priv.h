@@ -71,8 +71,8 @@ int backing_transfer(struct backing *store, const struct ddio_disk_req *req);
 int disk_file_rw(int fd, bool write, void *buf, uint64_t len, uint64_t offset);
 
 /*
- * Opens spec->path for reading and writing, grown to @size or created if
- * spec->create, and makes sure that no other process or env uses it as a disk.
+ * Opens spec->path for reading and writing, with spec->create made if it is missing and grown to
+ * @size if it is empty, and makes sure that no other process or env uses it as a disk.
  * @flags: more flags for open(2).  @size: in: wanted, or 0; out: the real one.
  * Return: a descriptor, or -errno with one line in @err.
  */

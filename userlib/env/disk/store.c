@@ -28,7 +28,22 @@ static int file_size(int fd, const struct stat *st, uint64_t *size)
 	return 0;
 }
 
-/* Return: 0 or -errno, with a line in @err; @size is the real one afterwards. */
+static int file_grow(int fd, const struct ddio_disk_spec *spec, uint64_t size, char *err,
+		     size_t err_len)
+{
+	int ret = ftruncate(fd, (off_t)size) ? -errno : 0;
+
+	if (ret)
+		disk_err(err, err_len, spec, "%s: cannot grow to %llu bytes: %s", spec->path,
+			 (unsigned long long)size, strerror(-ret));
+	return ret;
+}
+
+/*
+ * Only an empty file is made longer.  A file with anything in it may be a disk whose end was cut off,
+ * and what is grown at its end would be read as zeros.
+ * Return: 0 or -errno, with a line in @err; @size is the real one afterwards.
+ */
 static int file_fit(int fd, const struct ddio_disk_spec *spec, uint64_t *size, char *err,
 		    size_t err_len)
 {
@@ -43,18 +58,19 @@ static int file_fit(int fd, const struct ddio_disk_spec *spec, uint64_t *size, c
 					 : strerror(-ret));
 		return ret;
 	}
-	if (have < *size && spec->create && S_ISREG(st.st_mode)) {
-		if (ftruncate(fd, *size)) {
-			ret = -errno;
-			disk_err(err, err_len, spec, "%s: cannot grow to %llu bytes: %s",
-				 spec->path, (unsigned long long)*size, strerror(-ret));
+	if (!have && *size && spec->create && S_ISREG(st.st_mode)) {
+		ret = file_grow(fd, spec, *size, err, err_len);
+		if (ret)
 			return ret;
-		}
 		have = *size;
 	}
 	if (have < *size || !have) {
-		disk_err(err, err_len, spec, "%s: has %llu bytes, but %llu are needed", spec->path,
-			 (unsigned long long)have, (unsigned long long)*size);
+		disk_err(err, err_len, spec,
+			 "%s: has %llu bytes, but %llu are needed%s", spec->path,
+			 (unsigned long long)have, (unsigned long long)*size,
+			 have ? ": its end is missing; restore all of it from a backup, or replace the "
+				"disk by an empty one"
+			      : "");
 		return -ENOSPC;
 	}
 	if (!*size)

@@ -141,6 +141,24 @@ static int make_new(struct identity *id)
 	return ret ? ret : identity_recs_write(id, recs_ready);
 }
 
+/* Only the size differs: one of the two ends that the disk had and has is not where it was. */
+static int refuse_size(struct identity *id, const struct label *found, const char *where)
+{
+	const char *name = id->opts->disk_name;
+	uint64_t has = id->store->label.size;
+
+	if (found->size > has)
+		return refuse(id, -EMEDIUMTYPE,
+			      "%s: the label says %" PRIu64 " bytes, but disk %s has %" PRIu64
+			      ": its end is missing; restore all of it from a backup, or correct "
+			      "the disk's size in the configuration",
+			      where, found->size, name, has);
+	return refuse(id, -EMEDIUMTYPE,
+		      "%s: the label says %" PRIu64 " bytes, but disk %s has %" PRIu64
+		      ": it has become larger; set size = %" PRIu64 " for it in the configuration",
+		      where, found->size, name, has, found->size);
+}
+
 /* Checks that @found is the label wanted.  @where: "disk d0", "records in DIR". */
 static int label_compare(struct identity *id, const struct label *found, const char *where)
 {
@@ -153,8 +171,8 @@ static int label_compare(struct identity *id, const struct label *found, const c
 			"know (flags %#" PRIx32 "): update it",
 			where, found->flags & ~LABEL_FLAGS);
 	if (!strcmp(found->cluster, want->cluster) && !strcmp(found->name, want->name) &&
-	    found->disk == want->disk && found->size == want->size)
-		return 0;
+	    found->disk == want->disk)
+		return found->size == want->size ? 0 : refuse_size(id, found, where);
 	return refuse(id, -EMEDIUMTYPE,
 		      "%s: found cluster %s, disk %s, number %" PRIu32 ", %" PRIu64
 		      " bytes; expected cluster %s, disk %s, number %" PRIu32 ", %" PRIu64 " bytes",

@@ -65,9 +65,17 @@ static void test_mismatches(void)
 	t.opts.disk_name = "d0";
 	ddio_disk_close(t.disk);
 	t.disk = NULL;
-	t.spec.size = 2 * SIZE;
+	/* Without a size in the configuration the disk has what its file or device has. */
+	t.spec.size = 0;
+	CU_ASSERT_EQUAL(truncate(t.file, 2 * SIZE), 0);
 	CU_ASSERT_EQUAL(ut_store_open(&t), -EMEDIUMTYPE);
-	says(&t, "4194304 bytes; expected");
+	says(&t, "the label says 4194304 bytes, but disk d0 has 8388608");
+	says(&t, "set size = 4194304");
+	ddio_disk_close(t.disk);
+	t.disk = NULL;
+	CU_ASSERT_EQUAL(truncate(t.file, SIZE / 2), 0);
+	CU_ASSERT_EQUAL(ut_store_open(&t), -EMEDIUMTYPE);
+	says(&t, "the label says 4194304 bytes, but disk d0 has 2097152: its end is missing");
 	CU_ASSERT_EQUAL(truncate(t.file, SIZE), 0);
 	ddio_disk_close(t.disk);
 	t.disk = NULL;
