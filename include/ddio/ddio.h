@@ -44,7 +44,7 @@ struct ddio_op;
 /**
  * ddio_version - the version of the library in use
  *
- * Return: text such as "0.1.0"; static, never NULL.
+ * Return: text such as "0.2.0"; static, never NULL.
  */
 const char *ddio_version(void);
 
@@ -409,7 +409,7 @@ int ddio_open_all(struct ddio_group *group, const char *name, unsigned int flags
  * @mode: permissions of a new file, 0001 to 0777; 0: 0644.  No umask applies.
  * @id: number of the file, as in struct ddio_file_stat, where there is no name, or with @dir; else 0
  * @striping: as for ddio_open()
- * @dir: number of the directory in which the file @id has the name that is given; else 0.  Programs of 0.1.0 have no such member.
+ * @dir: number of the directory in which the file @id has the name that is given; else 0
  */
 struct ddio_open_opts {
 	size_t struct_size;

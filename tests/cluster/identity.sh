@@ -209,19 +209,3 @@ denied "e: what was on it is an error" "may have had data" one
 check "e: a new file" import two
 check "e: ... is whole" same two
 end e
-
-# (f) Disks and name space of release 0.1.0, which knew no lives.
-check "f: start" begin f
-for i in 0 1; do
-	check "f: disk d$i as 0.1.0 left it" "$helpers/harm" "$dir/f/io$i/d$i" label old "$dir/f/d$i.img"
-done
-check "f: names as 0.1.0 left them" "$helpers/harm" "$dir/f/io0/ns" disks drop
-save f d1.img io1
-check "f: they start" nodes f
-check "f: ... the file is there" same one
-check "f: ... consistent" "$ddio" fsck
-check "f: ... and can be written" import two
-stop_cluster f
-back f io1
-fails "f: records of before the upgrade" "records were put back" node f 1
-end f

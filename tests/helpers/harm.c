@@ -7,8 +7,6 @@
  *   harm DIR extent beyond		the first one's place becomes one beyond the disk
  *   harm DIR extent orphan		the first one becomes one of an object that does not exist
  *   harm DIR free double		space of the first extent is free, too
- *   harm DIR label old IMAGE		records and disk become those of release 0.1.0, which knew no lives
- *   harm DIR disks drop		DIR is the name space's: it forgets all disks and its own lives
  *   harm DIR inode drop		DIR is the name space's: the last inode's record is gone
  *
  * DIR: the disk's directory of records.  Prints what it did.
@@ -26,13 +24,11 @@
 /**
  * struct harm - what is to be done
  * @db: which records; @how: as on the command line
- * @image: the disk, or NULL
  */
 struct harm {
 	struct lmdb db;
 	int which;
 	const char *how;
-	const char *image;
 };
 
 static const char *const databases[] = {
@@ -148,44 +144,6 @@ static int harm_free(struct harm *h, MDB_txn *txn)
 	return mdb_put(txn, h->db.dbi[STORE_FREE], &k, &v, 0);
 }
 
-/* Makes a label of version 1. */
-static void old_label(uint8_t buf[LABEL_LEN_1], const uint8_t *label)
-{
-	uint32_t crc;
-
-	memcpy(buf, label, LABEL_LEN_1);
-	buf[8] = 1;
-	crc = htole32(ddio_crc32c(0, buf, LABEL_LEN_1 - sizeof(crc)));
-	memcpy(buf + LABEL_LEN_1 - sizeof(crc), &crc, sizeof(crc));
-}
-
-static int harm_old(struct harm *h, MDB_txn *txn)
-{
-	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
-	uint8_t buf[LABEL_SPACE] = { 0 };
-	int ret = mdb_get(txn, h->db.dbi[STORE_META], &k, &v);
-	FILE *f = fopen(h->image, "r+b");
-
-	if (ret || !f)
-		return ret ? ret : errno;
-	old_label(buf, v.mv_data);
-	if (fwrite(buf, sizeof(buf), 1, f) != 1 || fclose(f))
-		return EIO;
-	v = lmdb_val(buf, LABEL_LEN_1);
-	ret = mdb_put(txn, h->db.dbi[STORE_META], &k, &v, 0);
-	k = lmdb_val(STORE_LIFE_KEY, strlen(STORE_LIFE_KEY));
-	printf("a pair of release 0.1.0\n");
-	return ret ? ret : mdb_del(txn, h->db.dbi[STORE_META], &k, NULL);
-}
-
-static int forget_disks(MDB_txn *txn, void *arg)
-{
-	struct harm *h = arg;
-
-	printf("no disk is known\n");
-	return mdb_drop(txn, h->db.dbi[0], 0);
-}
-
 static int forget_inode(MDB_txn *txn, void *arg)
 {
 	struct harm *h = arg;
@@ -207,8 +165,6 @@ static int harm_do(MDB_txn *txn, void *arg)
 		return harm_crc(h, txn);
 	if (!strcmp(h->how, "drop"))
 		return harm_drop(h, txn);
-	if (h->image)
-		return harm_old(h, txn);
 	if (h->which == STORE_EXTENTS)
 		return harm_extent(h, txn);
 	return h->which == STORE_FREE ? harm_free(h, txn) : -EINVAL;
@@ -219,21 +175,18 @@ int main(int argc, char **argv)
 	struct lmdb_opts opts = { .dbs = { "meta", "objects", "extents", "free" },
 				  .map = STORE_MAP,
 				  .sync = true };
-	struct harm h = { .which = -1, .image = argc == 5 ? argv[4] : NULL };
+	struct harm h = { .which = -1 };
 	bool inodes = argc == 4 && !strcmp(argv[2], "inode");
-	bool names = argc == 4 && (inodes || !strcmp(argv[2], "disks"));
 	char err[500];
 	size_t i;
 	int ret;
 
-	if (names)
-		opts = (struct lmdb_opts){ .dbs = { inodes ? "inodes" : "disks" },
-					   .map = STORE_MAP,
-					   .sync = true };
+	if (inodes)
+		opts = (struct lmdb_opts){ .dbs = { "inodes" }, .map = STORE_MAP, .sync = true };
 	for (i = 0; argc >= 4 && i < sizeof(databases) / sizeof(databases[0]); i++)
 		if (!strcmp(argv[2], databases[i]))
 			h.which = (int)i;
-	if (h.which < 0 && !names) {
+	if (h.which < 0 && !inodes) {
 		fprintf(stderr, "usage: harm DIR extent|object|free|label HOW\n");
 		return 2;
 	}
@@ -244,7 +197,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "harm: %s\n", err);
 		return 1;
 	}
-	ret = lmdb_write(&h.db, inodes ? forget_inode : names ? forget_disks : harm_do, &h);
+	ret = lmdb_write(&h.db, inodes ? forget_inode : harm_do, &h);
 	lmdb_close(&h.db);
 	if (ret)
 		fprintf(stderr, "harm: %s %s: %s\n", argv[2], argv[3], mdb_strerror(-ret));

@@ -3,7 +3,7 @@
 #ifndef TOOLS_VERSION_H
 #define TOOLS_VERSION_H
 
-extern const char tool_version[]; /* "0.1.0" */
+extern const char tool_version[]; /* "0.2.0" */
 extern const char tool_commit[];  /* the commit's short name, or "unknown" */
 
 #endif /* TOOLS_VERSION_H */

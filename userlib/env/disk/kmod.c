@@ -397,7 +397,7 @@ static int add_to_kernel(struct kmod_disk *k, const struct ddio_disk_spec *spec,
 	info->size = info->size / info->sector * info->sector;
 	info->time_scale = 1.0;
 	info->max_len = DDIO_BLOCK_LENGTH_MAX;
-	/* Modules of 0.1.0 do not know of sums. */
+	/* The module that is loaded may be older than this program, and know of no sums. */
 	info->scatter_sums = !kdev_info(&k->kenv->kdev, &module) &&
 			     module.out_submit_flags & DDIO_SUBMIT_SUMS;
 	return 0;

@@ -11,17 +11,12 @@
 #define PART_RECORDS 16
 #define OWN_VERSION 1
 #define OWN_LEN (VALUE_EXTRA + 8)
-#define OWN_LEN_0 8 /* release 0.1.0: the number alone */
 
 static int committed_get(const MDB_val *key, const MDB_val *value, uint64_t *seq)
 {
-	struct ddio_coder c;
+	struct ddio_coder c = value_reading(key->mv_data, key->mv_size, value->mv_data,
+					    value->mv_size, OWN_VERSION);
 
-	if (value->mv_size == OWN_LEN_0)
-		c = coder_reading(value->mv_data, value->mv_size);
-	else
-		c = value_reading(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
-				  OWN_VERSION);
 	code_u64(&c, seq);
 	return value_end(&c);
 }

@@ -67,7 +67,13 @@ static int ns_start(struct ns *ns, const char *dir, char *err, size_t err_len)
 	struct ns_meta meta = { .limit = NS_FIRST };
 	int ret = read_meta(ns, &meta);
 
-	if (ret && ret != -ENOENT)
+	if (ret == -EPROTONOSUPPORT)
+		snprintf(err, err_len,
+			 "name space in %s: it is of another version of ddio, and this one reads "
+			 "version %d only; copy its files away with the version that made it, then "
+			 "remove that directory to start afresh",
+			 dir, NS_VERSION);
+	else if (ret && ret != -ENOENT)
 		snprintf(err, err_len, "name space in %s: %s", dir,
 			 ret == -EUCLEAN ? "its record is damaged" : mdb_strerror(-ret));
 	if (!ret && strcmp(meta.cluster, ns->cluster)) {
@@ -95,9 +101,6 @@ static bool record_intact(const char *db, const MDB_val *key, const MDB_val *val
 	/* Without it, numbers would be given out twice: nobody removes it, and ns_start() refuses it. */
 	if (!strcmp(db, "meta"))
 		return true;
-	/* Release 0.1.0 wrote only keys there. */
-	if (!value->mv_size)
-		return !strcmp(db, "orphans") || !strcmp(db, "mounts");
 	return value_record_intact(key, value);
 }
 

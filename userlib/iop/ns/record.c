@@ -110,6 +110,25 @@ static void code_target(struct ddio_coder *c, struct inode *in)
 	code_check(c, in->target[0] != '\0', -EUCLEAN);
 }
 
+/* Who has changed a file's data last, by which leases, and in which epoch. */
+static void code_writers(struct ddio_coder *c, struct inode *in)
+{
+	uint32_t n = 0, i;
+
+	while (!c->reading && n < INODE_PAST && in->past[n].told)
+		n++;
+	code_u64(c, &in->epoch);
+	code_u64(c, &in->writer);
+	code_u64(c, &in->told);
+	code_u32(c, &n);
+	code_check(c, n <= INODE_PAST && (in->writer || !in->told), -EUCLEAN);
+	for (i = 0; i < n && coder_ok(c); i++) {
+		code_u64(c, &in->past[i].writer);
+		code_u64(c, &in->past[i].told);
+		code_check(c, in->past[i].writer && in->past[i].told, -EUCLEAN);
+	}
+}
+
 static void code_inode(struct ddio_coder *c, struct inode *in)
 {
 	code_u32(c, &in->mode);
@@ -131,8 +150,11 @@ static void code_inode(struct ddio_coder *c, struct inode *in)
 		return;
 	if (S_ISREG(in->mode) || S_ISDIR(in->mode))
 		code_stripe(c, &in->stripe);
-	if (S_ISREG(in->mode))
+	code_check(c, S_ISREG(in->mode) || !(in->flags & INODE_FROZEN), -EUCLEAN);
+	if (S_ISREG(in->mode)) {
 		code_check(c, in->stripe.block && in->stripe.ndisks, -EUCLEAN);
+		code_writers(c, in);
+	}
 	if (S_ISDIR(in->mode)) {
 		code_u64(c, &in->parent);
 		code_u64(c, &in->entries);
@@ -140,70 +162,6 @@ static void code_inode(struct ddio_coder *c, struct inode *in)
 	}
 	if (S_ISLNK(in->mode))
 		code_target(c, in);
-}
-
-static void code_epoch(struct ddio_coder *c, struct inode *in)
-{
-	code_u64(c, &in->epoch);
-	code_check(c, in->epoch && S_ISREG(in->mode), -EUCLEAN);
-}
-
-static void code_writer(struct ddio_coder *c, struct inode *in)
-{
-	code_u64(c, &in->epoch);
-	code_u64(c, &in->writer);
-	code_check(c, in->writer && S_ISREG(in->mode), -EUCLEAN);
-}
-
-static void code_told(struct ddio_coder *c, struct inode *in)
-{
-	uint32_t n = 0, i;
-
-	while (!c->reading && n < INODE_PAST && in->past[n].told)
-		n++;
-	code_u64(c, &in->epoch);
-	code_u64(c, &in->writer);
-	code_u64(c, &in->told);
-	code_u32(c, &n);
-	code_check(c, S_ISREG(in->mode) && n <= INODE_PAST && (n || in->told), -EUCLEAN);
-	code_check(c, in->writer || !in->told, -EUCLEAN);
-	for (i = 0; i < n && coder_ok(c); i++) {
-		code_u64(c, &in->past[i].writer);
-		code_u64(c, &in->past[i].told);
-		code_check(c, in->past[i].writer && in->past[i].told, -EUCLEAN);
-	}
-}
-
-static uint32_t inode_version(const struct inode *in)
-{
-	if (in->flags & INODE_FROZEN)
-		return NS_VERSION_FROZEN;
-	if (in->told || in->past[0].told)
-		return NS_VERSION_TOLD;
-	if (in->writer)
-		return NS_VERSION_WRITER;
-	return in->epoch ? NS_VERSION_EPOCH : NS_VERSION;
-}
-
-static void code_frozen(struct ddio_coder *c, struct inode *in)
-{
-	code_u64(c, &in->epoch);
-	code_u64(c, &in->writer);
-	code_check(c, in->flags & INODE_FROZEN && S_ISREG(in->mode), -EUCLEAN);
-}
-
-/* What the record has behind that of release 0.1.0.  Of a frozen inode no other version tells. */
-static void code_inode_tail(struct ddio_coder *c, struct inode *in, uint32_t version)
-{
-	code_check(c, version == NS_VERSION_FROZEN || !(in->flags & INODE_FROZEN), -EUCLEAN);
-	if (version == NS_VERSION_FROZEN)
-		code_frozen(c, in);
-	else if (version == NS_VERSION_TOLD)
-		code_told(c, in);
-	else if (version == NS_VERSION_WRITER)
-		code_writer(c, in);
-	else if (version == NS_VERSION_EPOCH)
-		code_epoch(c, in);
 }
 
 /* @name: it is part of the record. */
@@ -242,33 +200,27 @@ static void code_meta(struct ddio_coder *c, struct ns_meta *x)
  */
 CODER_FLAT ssize_t ns_inode_put(void *buf, size_t cap, const struct inode *in)
 {
-	uint32_t version = inode_version(in);
-	struct ddio_coder c = value_writing(buf, cap, version);
+	struct ddio_coder c = value_writing(buf, cap, NS_VERSION);
 	uint8_t key[NS_KEY_LEN];
 
 	ns_key(key, in->ino);
 	code_inode(&c, (struct inode *)in);
-	code_inode_tail(&c, (struct inode *)in, version);
 	value_close(&c, key, sizeof(key));
 	return ddio_wr_end(&c.w);
 }
 
 CODER_FLAT int ns_inode_get(uint64_t ino, const void *value, size_t len, struct inode *in)
 {
-	uint32_t version = len >= sizeof(version) ? bytes_get32(value) : 0;
 	uint8_t key[NS_KEY_LEN];
 	struct ddio_coder c;
 	int ret;
 
 	memset(in, 0, sizeof(*in));
 	ns_key(key, ino);
-	if (version < NS_VERSION_EPOCH || version > NS_VERSION_FROZEN)
-		version = NS_VERSION;
-	c = value_reading(key, sizeof(key), value, len, version);
+	c = value_reading(key, sizeof(key), value, len, NS_VERSION);
 	code_check(&c, ino, -EUCLEAN);
 	in->ino = ino;
 	code_inode(&c, in);
-	code_inode_tail(&c, in, version);
 	ret = value_end(&c);
 	if (ret)
 		inode_free(in);
@@ -343,6 +295,9 @@ int ns_meta_get(const void *value, size_t len, struct ns_meta *meta)
 	struct ddio_coder c =
 		value_reading(NS_META_KEY, strlen(NS_META_KEY), value, len, NS_VERSION);
 
+	if (!coder_ok(&c) && len >= VALUE_EXTRA && bytes_get32(value) != NS_VERSION &&
+	    value_intact(NS_META_KEY, strlen(NS_META_KEY), value, len))
+		return -EPROTONOSUPPORT;
 	code_meta(&c, meta);
 	return value_end(&c);
 }

@@ -11,12 +11,7 @@
 
 #define NS_META_KEY "ns"
 #define NS_META_MAX 320
-#define NS_VERSION 2
-#define NS_VERSION_EPOCH 3  /* of an inode with an epoch */
-#define NS_VERSION_WRITER 4 /* of one with a writer */
-#define NS_VERSION_TOLD 5   /* of one by whose lease something was told */
-#define NS_VERSION_FROZEN \
-	6 /* of one that is frozen: an earlier release does not take it for one that may be changed */
+#define NS_VERSION 7
 #define NS_FIRST 16 /* number of the first inode that is made */
 #define NS_COOKIE 3 /* of a directory's first entry: "." and ".." have 1 and 2 */
 #define NS_KEY_LEN 8
@@ -62,6 +57,7 @@ int ns_bytes_get(const void *key, size_t key_len, const void *value, size_t len,
 #define NS_RESULT_LEN 28
 void ns_result_put(uint8_t buf[NS_RESULT_LEN], const void *key, size_t key_len, uint64_t result);
 int ns_result_get(const void *key, size_t key_len, const void *value, size_t len, uint64_t *result);
+/* ns_meta_get() also returns -EPROTONOSUPPORT: the record is intact, and of another version. */
 size_t ns_meta_put(uint8_t value[NS_META_MAX], const struct ns_meta *meta);
 int ns_meta_get(const void *value, size_t len, struct ns_meta *meta);
 

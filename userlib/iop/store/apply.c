@@ -16,16 +16,10 @@ static int apply_object(struct store *store, MDB_txn *txn, const struct store_ch
 					.frozen = change->frozen };
 	uint8_t key[REC_KEY_LEN], value[REC_OBJECT_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
-	int ret;
 
 	rec_key(key, rec.id);
 	rec_object_put(value, &rec);
-	ret = mdb_put(txn, store->db.dbi[STORE_OBJECTS], &k, &v, 0);
-	if (ret || !change->frozen)
-		return ret;
-	/* The label says to those who do not know of frozen objects, and would write them, that there are some. */
-	store->froze = true;
-	return store_put_label(store, txn, 0);
+	return mdb_put(txn, store->db.dbi[STORE_OBJECTS], &k, &v, 0);
 }
 
 static int apply_remove(struct store *store, MDB_txn *txn, const struct store_change *change)
@@ -51,13 +45,10 @@ static int apply_pending(struct store *store, MDB_txn *txn, const struct store_c
 					 .layout = change->layout };
 	uint8_t key[REC_PENDING_KEY_LEN], value[REC_PENDING_LEN];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
-	int ret;
 
 	rec_pending_key(key, rec.epoch, rec.id);
 	rec_pending_put(value, &rec);
-	ret = mdb_put(txn, store->db.dbi[STORE_PENDING], &k, &v, 0);
-	/* The label says to those who do not know these records that there are some. */
-	return ret ? ret : store_put_label(store, txn, 0);
+	return mdb_put(txn, store->db.dbi[STORE_PENDING], &k, &v, 0);
 }
 
 static int apply_pended(struct store *store, MDB_txn *txn, const struct store_change *change)
@@ -68,9 +59,7 @@ static int apply_pended(struct store *store, MDB_txn *txn, const struct store_ch
 
 	rec_pending_key(key, change->block, change->id);
 	ret = mdb_del(txn, store->db.dbi[STORE_PENDING], &k, NULL);
-	if (ret && ret != MDB_NOTFOUND)
-		return ret;
-	return store_put_label(store, txn, 0);
+	return ret == MDB_NOTFOUND ? 0 : ret;
 }
 
 static int apply(struct store *store, MDB_txn *txn, const struct store_change *change)
@@ -115,7 +104,10 @@ static int any_shared(struct store *store, MDB_txn *txn, bool *any)
 	return ret;
 }
 
-/* The label says to those who do not know of places with more owners than one that there are some. */
+/*
+ * The label says whether places have more owners than one, so that a check that finds the records of owners damaged
+ * does not take the second owner of a place for a mistake.
+ */
 int store_apply_change(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	bool before = false, after = false;

@@ -80,15 +80,12 @@ int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags)
 	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
 	struct label label = store->label;
 	uint8_t buf[LABEL_LEN];
-	MDB_stat pending, shared;
-	int ret = mdb_stat(txn, store->db.dbi[STORE_PENDING], &pending);
+	MDB_stat shared;
+	int ret = mdb_stat(txn, store->db.dbi[STORE_SHARED], &shared);
 
-	if (!ret)
-		ret = mdb_stat(txn, store->db.dbi[STORE_SHARED], &shared);
 	if (ret)
 		return ret;
-	label.flags |= flags | (pending.ms_entries ? LABEL_PENDING : 0) |
-		       (shared.ms_entries ? LABEL_SHARED : 0) | (store->froze ? LABEL_FROZEN : 0);
+	label.flags |= flags | (shared.ms_entries ? LABEL_SHARED : 0);
 	rec_label_put(buf, &label);
 	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
@@ -164,12 +161,6 @@ static int label_compare(struct identity *id, const struct label *found, const c
 {
 	const struct label *want = &id->store->label;
 
-	if (found->flags & ~LABEL_FLAGS)
-		return refuse(
-			id, -EPROTONOSUPPORT,
-			"%s: written by a newer ddiod, which uses there what this one does not "
-			"know (flags %#" PRIx32 "): update it",
-			where, found->flags & ~LABEL_FLAGS);
 	if (!strcmp(found->cluster, want->cluster) && !strcmp(found->name, want->name) &&
 	    found->disk == want->disk)
 		return found->size == want->size ? 0 : refuse_size(id, found, where);
@@ -178,6 +169,16 @@ static int label_compare(struct identity *id, const struct label *found, const c
 		      " bytes; expected cluster %s, disk %s, number %" PRIu32 ", %" PRIu64 " bytes",
 		      where, found->cluster, found->name, found->disk, found->size, want->cluster,
 		      want->name, want->disk, want->size);
+}
+
+static int refuse_version(struct identity *id, const char *what)
+{
+	return refuse(
+		id, -EPROTONOSUPPORT,
+		"disk %s: %s is of another version of ddio, and this one reads version %d only; "
+		"copy its files away with the version that made it, then start afresh: fill "
+		"the disk's first %d bytes with zeros and remove %s",
+		id->opts->disk_name, what, LABEL_VERSION, LABEL_SPACE, id->opts->dir);
 }
 
 static int refuse_disk(struct identity *id)
@@ -192,8 +193,7 @@ static int refuse_disk(struct identity *id)
 			"losing all on it, fill them with zeros",
 			name, LABEL_SPACE);
 	case -EPROTONOSUPPORT:
-		return refuse(id, -EPROTONOSUPPORT, "disk %s: its label is of another version",
-			      name);
+		return refuse_version(id, "its label");
 	default:
 		return refuse(id, -EUCLEAN, "disk %s: its label is damaged; %s", name,
 			      id->in_recs ? "to start afresh, fill its first 4096 bytes with zeros"
@@ -237,7 +237,6 @@ static int both_there(struct identity *id)
 			      "different times)",
 			      id->opts->disk_name, id->opts->dir);
 	memcpy(id->store->label.uuid, id->disk.uuid, sizeof(id->disk.uuid));
-	id->store->froze = id->recs.flags & LABEL_FROZEN;
 	return life_begin(id);
 }
 
@@ -248,14 +247,11 @@ static int repair(struct identity *id)
 
 	if (id->on_disk == -EUCLEAN && !id->in_recs) {
 		memcpy(store->label.uuid, id->recs.uuid, sizeof(store->label.uuid));
-		store->froze = id->recs.flags & LABEL_FROZEN;
 		ddio_env_log(store->env, DDIO_LOG_WARN, "disk %s: its label is written again",
 			     store->label.name);
 		return life_resume(id, id->recs.life);
 	}
 	memcpy(store->label.uuid, id->disk.uuid, sizeof(store->label.uuid));
-	/* Nobody knows that there are none. */
-	store->froze = true;
 	ddio_env_log(store->env, DDIO_LOG_WARN,
 		     "disk %s: the label in its records is written again", store->label.name);
 	return life_resume(id, id->disk.life);
@@ -288,6 +284,8 @@ static int identify(struct identity *id)
 		return repair(id);
 	if (id->on_disk && id->on_disk != -ENOENT)
 		return refuse_disk(id);
+	if (id->in_recs == -EPROTONOSUPPORT)
+		return refuse_version(id, "the label in its records");
 	if (id->in_recs && id->in_recs != -ENOENT)
 		return refuse(id, id->in_recs,
 			      "disk %s: the label in its records in %s is damaged; a start with "

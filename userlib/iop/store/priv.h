@@ -117,7 +117,6 @@ struct object {
  *	while @give_timer is armed
  * @shares: places that have more owners than one; as many as are recorded, and those that are not any more in a batch
  *	that is not committed
- * @froze: the label says that there are, or were, frozen objects; the worker's, while the store is open
  * @bounds: how much is done in a turn, the reactor's or @own
  * @open: changes since the last seal; @sealed: changes being committed
  * @seq: number of the open batch; @sealed_seq: of the sealed one; @done_seq: of the last committed one
@@ -139,7 +138,6 @@ struct store {
 	struct lmdb db;
 	struct label label;
 	struct rec_life life;
-	bool froze;
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
 	struct ranges free;

@@ -11,7 +11,7 @@
 #define COUNT_UNWRITTEN (UINT64_C(1) << 63)
 /* In an object's layout: it is frozen. */
 #define LAYOUT_FROZEN 0x80000000u
-/* Where what was lost is said to be: outside the disk, for a reader that does not know it. */
+/* Where a lost extent is said to be: outside the disk. */
 #define START_LOST UINT64_MAX
 
 void rec_extent_key(uint8_t key[REC_EXTENT_KEY_LEN], uint64_t id, uint64_t block)
@@ -34,16 +34,15 @@ static void code_text(struct ddio_coder *c, char *text)
 }
 
 /* What stands between version and CRC. */
-static void code_label(struct ddio_coder *c, struct label *x, uint32_t version)
+static void code_label(struct ddio_coder *c, struct label *x)
 {
 	code_u32(c, &x->disk);
 	code_u64(c, &x->size);
 	code_bytes(c, x->uuid, sizeof(x->uuid));
-	code_u32(c, &x->flags);
+	code_flags(c, &x->flags, LABEL_FLAGS);
 	code_text(c, x->cluster);
 	code_text(c, x->name);
-	if (version > 1)
-		code_u64(c, &x->life);
+	code_u64(c, &x->life);
 }
 
 void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label)
@@ -53,7 +52,7 @@ void rec_label_put(uint8_t buf[LABEL_LEN], const struct label *label)
 
 	code_bytes(&c, LABEL_MAGIC, LABEL_MAGIC_LEN);
 	code_u32(&c, &version);
-	code_label(&c, (struct label *)label, version);
+	code_label(&c, (struct label *)label);
 	value_close(&c, NULL, 0);
 }
 
@@ -66,24 +65,20 @@ int rec_label_get(const void *buf, size_t len, struct label *label)
 {
 	struct ddio_coder c;
 	uint32_t version;
-	size_t end;
 
 	memset(label, 0, sizeof(*label));
 	if (all_zero(buf, len))
 		return -ENOENT;
-	if (len < LABEL_LEN_1 || memcmp(buf, LABEL_MAGIC, LABEL_MAGIC_LEN))
+	if (len < LABEL_LEN || memcmp(buf, LABEL_MAGIC, LABEL_MAGIC_LEN))
 		return -EMEDIUMTYPE;
 	c = coder_reading((const uint8_t *)buf + LABEL_MAGIC_LEN, len - LABEL_MAGIC_LEN);
 	code_u32(&c, &version);
-	end = version == 1 ? LABEL_LEN_1 : LABEL_LEN;
-	if (len < end)
-		return -EMEDIUMTYPE;
-	if (!value_intact(NULL, 0, buf, end))
+	if (!value_intact(NULL, 0, buf, LABEL_LEN))
 		return -EUCLEAN;
-	if (version != 1 && version != LABEL_VERSION)
+	if (version != LABEL_VERSION)
 		return -EPROTONOSUPPORT;
-	c.r.left = end - LABEL_MAGIC_LEN - sizeof(version) - VALUE_CRC_LEN;
-	code_label(&c, label, version);
+	c.r.left = LABEL_LEN - LABEL_MAGIC_LEN - sizeof(version) - VALUE_CRC_LEN;
+	code_label(&c, label);
 	return value_end(&c);
 }
 

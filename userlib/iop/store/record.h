@@ -25,16 +25,13 @@
 #define REC_SHARED_LEN 24
 
 #define LABEL_SPACE 4096 /* bytes at the beginning of the disk */
-#define LABEL_VERSION 2
+#define LABEL_VERSION 3
 #define LABEL_LEN 568
-#define LABEL_LEN_1 560 /* of version 1, which has no life */
 #define LABEL_TEXT 256
 #define LABEL_FORGETS 0x1u /* the disk loses its data when it is closed */
 #define LABEL_NEW 0x2u	   /* in the records only: the disk's label is about to be written */
-#define LABEL_PENDING 0x4u /* in the records only: there are records of epochs */
-#define LABEL_SHARED 0x8u  /* in the records only: there are places with more owners than one */
-#define LABEL_FROZEN 0x10u /* in the records only: there are, or were, frozen objects */
-#define LABEL_FLAGS (LABEL_FORGETS | LABEL_NEW | LABEL_PENDING | LABEL_SHARED | LABEL_FROZEN)
+#define LABEL_SHARED 0x4u  /* in the records only: there are places with more owners than one */
+#define LABEL_FLAGS (LABEL_FORGETS | LABEL_NEW | LABEL_SHARED)
 
 /**
  * struct label - the identity of a disk

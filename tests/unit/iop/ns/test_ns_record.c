@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "iop/lmdb/value.h"
 #include "iop/ns/record.h"
 #include "tests/unit/lib/ut.h"
 #include "tests/unit/lib/ut_hex.h"
@@ -25,6 +26,9 @@
 	"7877767574737271 8887868584838281 9897969594939291 0a00000000000000 1a000000 " \
 	"0b00000000000000 1b000000 0c00000000000000 1c000000 ffffffffffffffff ffc99a3b "
 
+/* What a file has at its end that nobody has written by a lease or in an epoch. */
+#define NO_WRITERS "0000000000000000 0000000000000000 0000000000000000 00000000 "
+
 static uint32_t disks[] = { 7, 3, 0x01020304 };
 
 /* Each ends with the CRC of key and value. */
@@ -35,46 +39,47 @@ static const struct {
 } inodes[] = {
 	{ "file on disks in order",
 	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL } },
-	  "02000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 d9e9c454" },
+	  "07000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 " NO_WRITERS
+	  "bab34796" },
 	{ "file on disks by name",
 	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 1, 3, disks } },
-	  "02000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 01000000 03000000 "
-	  "07000000 03000000 04030201 ac33c467" },
+	  "07000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 01000000 03000000 "
+	  "07000000 03000000 04030201 " NO_WRITERS "2297f9a2" },
 	{ "file with a writer",
 	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
 	    .writer = 0xe1e2e3e4e5e6e7e8 },
-	  "04000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
-	  "0000000000000000 e8e7e6e5e4e3e2e1 6c73aaf5" },
+	  "07000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+	  "0000000000000000 e8e7e6e5e4e3e2e1 0000000000000000 00000000 851e5341" },
 	{ "snapshot",
 	  { INODE_WITH(0100440, 0x41424346), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL } },
-	  "06000000 20810000 " INODE_HEX_WITH(
-		  "46434241") "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
-			      "0000000000000000 0000000000000000 d1a770d5" },
+	  "07000000 20810000 " INODE_HEX_WITH(
+		  "46434241") "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 " NO_WRITERS
+			      "2ab49c85" },
 	{ "file with an epoch and a writer",
 	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
 	    .epoch = 0xf1f2f3f4f5f6f7f8, .writer = 0xe1e2e3e4e5e6e7e8 },
-	  "04000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
-	  "f8f7f6f5f4f3f2f1 e8e7e6e5e4e3e2e1 bdc72464" },
+	  "07000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+	  "f8f7f6f5f4f3f2f1 e8e7e6e5e4e3e2e1 0000000000000000 00000000 ef75a438" },
 	{ "file of which something was told",
 	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
 	    .writer = 0xe1e2e3e4e5e6e7e8, .told = 0x0102030405060708 },
-	  "05000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
-	  "0000000000000000 e8e7e6e5e4e3e2e1 0807060504030201 00000000 ef5372f3" },
+	  "07000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+	  "0000000000000000 e8e7e6e5e4e3e2e1 0807060504030201 00000000 bd4d09c5" },
 	{ "file that has had two writers",
 	  { INODE(0100640), .stripe = { 0xa1a2a3a4a5a6a7a8, 8192, 2, 16, NULL },
 	    .epoch = 0xf1f2f3f4f5f6f7f8, .past = { { 1, 2 }, { 3, 4 } } },
-	  "05000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
+	  "07000000 a0810000 " INODE_HEX "a8a7a6a5a4a3a2a1 00200000 02000000 10000080 "
 	  "f8f7f6f5f4f3f2f1 0000000000000000 0000000000000000 02000000 "
-	  "0100000000000000 0200000000000000 0300000000000000 0400000000000000 510305f8" },
+	  "0100000000000000 0200000000000000 0300000000000000 0400000000000000 f0041cad" },
 	{ "directory",
 	  { INODE(0041777), .stripe = { 0, 0, 0, 0, NULL }, .parent = 0xb1b2b3b4b5b6b7b8,
 	    .entries = 0xc1c2c3c4c5c6c7c8, .cookie = 0xd1d2d3d4d5d6d7d8 },
-	  "02000000 ff430000 " INODE_HEX "0000000000000000 00000000 00000000 00000080 "
-	  "b8b7b6b5b4b3b2b1 c8c7c6c5c4c3c2c1 d8d7d6d5d4d3d2d1 4d9299c2" },
+	  "07000000 ff430000 " INODE_HEX "0000000000000000 00000000 00000000 00000080 "
+	  "b8b7b6b5b4b3b2b1 c8c7c6c5c4c3c2c1 d8d7d6d5d4d3d2d1 d3575d02" },
 	{ "symbolic link",
 	  { INODE(0120777), .target = "../there" },
-	  "02000000 ffa10000 " INODE_HEX "0800 2e2e2f7468657265 d16c810b" },
-	{ "device", { INODE(0020600) }, "02000000 80210000 " INODE_HEX "09e01341" },
+	  "07000000 ffa10000 " INODE_HEX "0800 2e2e2f7468657265 c0b3ca88" },
+	{ "device", { INODE(0020600) }, "07000000 80210000 " INODE_HEX "f98caec0" },
 };
 
 static void test_inodes(void)
@@ -133,7 +138,7 @@ static void test_entry(void)
 	ut_hex_same("key by name", key, key_len, "2122232425262728 6e616d65");
 	len = ns_entry_put(value, key, key_len, &entry, false);
 	ut_hex_same("entry by name", value, len,
-		    "02000000 0807060504030201 00800000 1817161514131211 30d6bef8");
+		    "07000000 0807060504030201 00800000 1817161514131211 64f316a0");
 	CU_ASSERT_EQUAL(ns_entry_get(key, key_len, value, len, false, &got), 0);
 	CU_ASSERT_EQUAL(got.ino, entry.ino);
 	CU_ASSERT_EQUAL(got.type, entry.type);
@@ -143,7 +148,7 @@ static void test_entry(void)
 	ut_hex_same("key by cookie", order, sizeof(order), "2122232425262728 1112131415161718");
 	len = ns_entry_put(value, order, sizeof(order), &entry, true);
 	ut_hex_same("entry by cookie", value, len,
-		    "02000000 0807060504030201 00800000 1817161514131211 0400 6e616d65 dcc9851d");
+		    "07000000 0807060504030201 00800000 1817161514131211 0400 6e616d65 f18cd35e");
 	CU_ASSERT_EQUAL(ns_entry_get(order, sizeof(order), value, len, true, &got), 0);
 	CU_ASSERT_STRING_EQUAL(got.name, "name");
 	CU_ASSERT_EQUAL(ns_entry_get(order, sizeof(order), value, len, false, &got), -EUCLEAN);
@@ -156,7 +161,7 @@ static void test_bytes(void)
 	const uint8_t *data;
 
 	ns_bytes_put(value, key, key_len, "value", 5);
-	ut_hex_same("bytes", value, sizeof(value), "02000000 76616c7565 6d743bcf");
+	ut_hex_same("bytes", value, sizeof(value), "07000000 76616c7565 1660cae5");
 	CU_ASSERT_EQUAL(ns_bytes_get(key, key_len, value, sizeof(value), &data, &len), 0);
 	CU_ASSERT_EQUAL(len, 5);
 	CU_ASSERT_PTR_EQUAL(data, value + 4);
@@ -175,7 +180,7 @@ static void test_result(void)
 		    "a0a1a2a3000000000000000000000000 3132333435363738");
 	ns_result_put(value, key, sizeof(key), 0x4142434445464748);
 	ut_hex_same("result", value, sizeof(value),
-		    "02000000 4947464544434241 00800000 0000000000000000 9c37fc03");
+		    "07000000 4947464544434241 00800000 0000000000000000 c812545b");
 	CU_ASSERT_EQUAL(ns_result_get(key, sizeof(key), value, sizeof(value), &result), 0);
 	CU_ASSERT_EQUAL(result, 0x4142434445464748);
 	CU_ASSERT_EQUAL(ns_result_get(key, sizeof(key), value, sizeof(value) - 1, &result),
@@ -187,13 +192,20 @@ static void test_meta(void)
 	static const struct ns_meta meta = { .limit = 0x5152535455565758, .cluster = "cluster" };
 	uint8_t value[NS_META_MAX];
 	size_t len = ns_meta_put(value, &meta);
+	struct ddio_coder c;
 	struct ns_meta got;
 
-	ut_hex_same("meta", value, len, "02000000 5857565554535251 0700 636c7573746572 a0629cfc");
+	ut_hex_same("meta", value, len, "07000000 5857565554535251 0700 636c7573746572 f9e8bfc5");
 	CU_ASSERT_EQUAL(ns_meta_get(value, len, &got), 0);
 	CU_ASSERT_EQUAL(got.limit, meta.limit);
 	CU_ASSERT_STRING_EQUAL(got.cluster, "cluster");
 	CU_ASSERT_EQUAL(ns_meta_get(value, len - 1, &got), -EUCLEAN);
+	value[0]--;
+	CU_ASSERT_EQUAL(ns_meta_get(value, len, &got), -EUCLEAN);
+	c = coder_writing(value, sizeof(value));
+	c.w.len = len - VALUE_CRC_LEN;
+	value_close(&c, NS_META_KEY, strlen(NS_META_KEY));
+	CU_ASSERT_EQUAL(ns_meta_get(value, len, &got), -EPROTONOSUPPORT);
 }
 
 static const struct ut_case cases[] = {

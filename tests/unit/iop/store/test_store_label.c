@@ -165,6 +165,49 @@ static void test_other_version(void)
 	CU_ASSERT_EQUAL(rec_label_get(buf, sizeof(buf), &label), -EPROTONOSUPPORT);
 }
 
+static int put_version(MDB_txn *txn, void *arg)
+{
+	struct store *store = arg;
+	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
+	uint8_t buf[LABEL_LEN];
+	uint32_t crc;
+
+	rec_label_put(buf, &store->label);
+	buf[8] = LABEL_VERSION - 1;
+	crc = htole32(ddio_crc32c(0, buf, sizeof(buf) - sizeof(crc)));
+	memcpy(buf + sizeof(buf) - sizeof(crc), &crc, sizeof(crc));
+	v = lmdb_val(buf, sizeof(buf));
+	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
+}
+
+/* A disk, or records, of an earlier version are refused with a text that says what to do; also by a repair. */
+static void test_earlier_version(void)
+{
+	struct ut_store t;
+	uint8_t label[LABEL_LEN];
+	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
+	int i;
+
+	ut_store_begin(&t, SIZE);
+	fill(&t);
+	CU_ASSERT_EQUAL_FATAL(lmdb_write(&t.store->db, put_version, t.store), 0);
+	CU_ASSERT_EQUAL_FATAL(lmdb_read_begin(&t.store->db), 0);
+	CU_ASSERT_EQUAL_FATAL(mdb_get(t.store->db.read, t.store->db.dbi[STORE_META], &k, &v), 0);
+	memcpy(label, v.mv_data, sizeof(label));
+	lmdb_read_end(&t.store->db);
+	ut_store_close(&t);
+	for (i = 0; i < 4; i++) {
+		t.opts.repair = i % 2;
+		if (i == 2)
+			disk_poke(&t, 0, label, sizeof(label));
+		CU_ASSERT_EQUAL(ut_store_open(&t), -EPROTONOSUPPORT);
+		says(&t, i < 2 ? "the label in its records is of another version of ddio"
+			       : "its label is of another version of ddio");
+		says(&t, "copy its files away with the version that made it");
+	}
+	ut_store_end(&t);
+}
+
 static void test_in_use(void)
 {
 	struct store *second;
@@ -326,6 +369,7 @@ static const struct ut_case cases[] = {
 	{ "foreign disk", test_foreign_disk },
 	{ "damaged label", test_damaged_label },
 	{ "label of another version", test_other_version },
+	{ "an earlier version", test_earlier_version },
 	{ "in use", test_in_use },
 	{ "unusable directory", test_unusable_directory },
 	{ "forgetting disk", test_forgetting_disk },

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The lives of a disk: when one begins, and that neither disk nor records come back from the past unnoticed. */
-#include <endian.h>
 #include <errno.h>
-#include "base/crc32c.h"
 #include "iop/store/priv.h"
 #include "ut_store.h"
 
@@ -109,58 +107,6 @@ static void test_cut_off(void)
 	ut_store_end(&t);
 }
 
-static int make_old(MDB_txn *txn, void *arg)
-{
-	struct store *store = arg;
-	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
-	uint8_t buf[LABEL_LEN];
-	uint32_t crc;
-	int ret;
-
-	rec_label_put(buf, &store->label);
-	buf[8] = 1;
-	crc = htole32(ddio_crc32c(0, buf, LABEL_LEN_1 - sizeof(crc)));
-	memcpy(buf + LABEL_LEN_1 - sizeof(crc), &crc, sizeof(crc));
-	v = lmdb_val(buf, LABEL_LEN_1);
-	ret = mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
-	k = lmdb_val(STORE_LIFE_KEY, strlen(STORE_LIFE_KEY));
-	return ret ? ret : mdb_del(txn, store->db.dbi[STORE_META], &k, NULL);
-}
-
-/* As release 0.1.0 left them. */
-static void make_old_pair(struct ut_store *t)
-{
-	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
-	FILE *f;
-
-	CU_ASSERT_EQUAL_FATAL(lmdb_write(&t->store->db, make_old, t->store), 0);
-	CU_ASSERT_EQUAL_FATAL(lmdb_read_begin(&t->store->db), 0);
-	CU_ASSERT_EQUAL_FATAL(mdb_get(t->store->db.read, t->store->db.dbi[STORE_META], &k, &v), 0);
-	f = fopen(t->file, "r+b");
-	if (!f || fwrite(v.mv_data, 1, v.mv_size, f) != v.mv_size || fclose(f))
-		abort();
-	lmdb_read_end(&t->store->db);
-}
-
-static void test_upgrade(void)
-{
-	struct ut_store t;
-
-	ut_store_begin(&t, SIZE);
-	make_old_pair(&t);
-	ut_store_close(&t);
-	copy(&t, true, false);
-	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
-	CU_ASSERT_NOT_EQUAL(life(&t), 0);
-	known(&t, 0);
-	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	ut_store_close(&t);
-	/* Records of before the upgrade are of the past, too. */
-	copy(&t, true, true);
-	CU_ASSERT_EQUAL(ut_store_open(&t), -EMEDIUMTYPE);
-	ut_store_end(&t);
-}
-
 /* A file that may have lost its object is not given an empty one. */
 static void test_lost(void)
 {
@@ -189,7 +135,6 @@ static const struct ut_case cases[] = {
 	{ "records put back", test_records_put_back },
 	{ "disk put back", test_disk_put_back },
 	{ "a start cut off", test_cut_off },
-	{ "a pair made by 0.1.0", test_upgrade },
 	{ "lost objects", test_lost },
 	{ NULL, NULL },
 };

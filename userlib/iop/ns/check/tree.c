@@ -197,7 +197,7 @@ int check_reach(struct ns_check *c, struct seen_inode *s)
 
 int check_nameless(struct ns_check *c, struct seen_inode *s)
 {
-	uint8_t key[NS_KEY_LEN];
+	uint8_t key[NS_KEY_LEN], value[NS_BYTES_EXTRA];
 
 	if (s->ino == DDIO_FS_ROOT || s->links)
 		return 0;
@@ -207,7 +207,8 @@ int check_nameless(struct ns_check *c, struct seen_inode *s)
 		check_problem(c, "inode %" PRIu64 " is half removed", s->ino);
 		s->fix = true;
 		ns_key(key, s->ino);
-		return kv_map_set(&c->fixes, NS_ORPHANS, key, sizeof(key), "", 0);
+		ns_bytes_put(value, key, sizeof(key), NULL, 0);
+		return kv_map_set(&c->fixes, NS_ORPHANS, key, sizeof(key), value, sizeof(value));
 	}
 	check_problem(c, "%s %" PRIu64 " has no name", S_ISDIR(s->type) ? "directory" : "inode",
 		      s->ino);

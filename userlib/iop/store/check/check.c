@@ -24,7 +24,7 @@ static int check_label(struct store_check *check)
 	if (!ret)
 		ret = rec_label_get(v.mv_data, v.mv_size, &label);
 	check->sharing = !ret && label.flags & LABEL_SHARED;
-	label.flags &= ~(LABEL_PENDING | LABEL_SHARED | LABEL_FROZEN);
+	label.flags &= ~LABEL_SHARED;
 	if (!ret && !memcmp(&label, &check->store->label, sizeof(label)))
 		return PASS_OVER;
 	check_report(check, "the label in the records is %s",
