@@ -65,12 +65,12 @@ static int file_fit(int fd, const struct ddio_disk_spec *spec, uint64_t *size, c
 		have = *size;
 	}
 	if (have < *size || !have) {
-		disk_err(err, err_len, spec,
-			 "%s: has %llu bytes, but %llu are needed%s", spec->path,
-			 (unsigned long long)have, (unsigned long long)*size,
-			 have ? ": its end is missing; restore all of it from a backup, or replace the "
-				"disk by an empty one"
-			      : "");
+		disk_err(
+			err, err_len, spec, "%s: has %llu bytes, but %llu are needed%s", spec->path,
+			(unsigned long long)have, (unsigned long long)*size,
+			have ? ": its end is missing; restore all of it from a backup, or replace the "
+			       "disk by an empty one"
+			     : "");
 		return -ENOSPC;
 	}
 	if (!*size)
