@@ -93,6 +93,7 @@ void cache_distrust(struct cache *cache, const struct object *obj, uint64_t firs
 /**
  * struct cache_flush - write back dirty blocks; caller-owned until @done
  * @obj: NULL: of all objects
+ * @first, @count: with @obj: of these blocks alone; @count 0: of all
  * @drop: drop the blocks, too
  * @quiet: nobody asked, and nobody hears: errors are left for the next one that somebody asks for
  * A disk error is reported here, once; the blocks stay dirty unless @drop.  Also waits for I/O under way
@@ -100,6 +101,7 @@ void cache_distrust(struct cache *cache, const struct object *obj, uint64_t firs
  */
 struct cache_flush {
 	struct object *obj;
+	uint64_t first, count;
 	bool drop, quiet;
 	void (*done)(struct cache_flush *flush, int status);
 	void *arg;

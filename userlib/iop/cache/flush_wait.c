@@ -5,7 +5,9 @@
 
 bool cache_flush_concerns(const struct cache_flush *flush, const struct cache_entry *e)
 {
-	return (!flush->obj || flush->obj == e->obj) && flush->seq > e->epoch;
+	if (flush->seq <= e->epoch || (flush->obj && flush->obj != e->obj))
+		return false;
+	return !flush->count || e->block - flush->first < flush->count;
 }
 
 void cache_flush_one_less(struct cache *c, struct cache_flush *flush)

@@ -46,7 +46,10 @@ void obj_alone(struct server_request *req, void (*step)(struct server_request *r
  */
 void obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
 	       void (*step)(struct server_request *req));
-/* Makes bytes [from, to), which lie within one block, read as zeros, and calls @step.  A hole stays one. */
+/*
+ * Makes bytes [from, to), which lie within one block, read as zeros, and calls @step when the disk has them.  A hole stays
+ * one.  The request ends with obj_commit(): whoever hears that bytes were cut sees zeros there for ever.
+ */
 void obj_zero(struct server_request *req, uint64_t from, uint64_t to,
 	      void (*step)(struct server_request *req));
 

@@ -90,7 +90,10 @@ static void truncate_edge(struct server_request *req)
 {
 	uint64_t size = req->obj.offset + req->obj.len;
 
-	/* Bytes cut off within a block must read as zeros if the file grows again. */
+	/*
+	 * Bytes cut off within a block must read as zeros if the file grows again.  They are on the disk before the blocks
+	 * behind them are cut off in the records, and the commit flushes both: no crash keeps the cut without the zeros.
+	 */
 	obj_zero(req, size, block_behind(req, size) * req->obj.file.block, truncate_rest);
 }
 
@@ -120,7 +123,7 @@ static void punch_rest(struct server_request *req)
 	if (end > first)
 		obj_quiet(req, first, end - first, cut_now);
 	else
-		server_reply(req, NULL, 0);
+		obj_commit(req);
 }
 
 static void punch_tail(struct server_request *req)

@@ -88,8 +88,7 @@ static void quiet_try(struct server_request *req)
 		req->step(req);
 		return;
 	}
-	req->flush.obj = req->object;
-	req->flush.done = quiet_flushed;
+	req->flush = (struct cache_flush){ .obj = req->object, .done = quiet_flushed, .arg = req };
 	cache_flush(cache, &req->flush);
 }
 
@@ -106,16 +105,37 @@ void obj_quiet(struct server_request *req, uint64_t first, uint64_t count,
 		step(req);
 }
 
+static void zero_ended(struct server_request *req, int status)
+{
+	if (status)
+		obj_fail(req, status, "clearing a part of a block");
+	else
+		req->step(req);
+}
+
+static void zero_flushed(struct cache_flush *flush, int status)
+{
+	zero_ended(flush->arg, status);
+}
+
+/* The disk gets the zeros now: the commit with which every cut ends makes them durable together with its records. */
 static void zeroed(struct cache_io *io, int status)
 {
 	struct server_request *req = io->arg;
 
 	free(req->data);
 	req->data = NULL;
-	if (status)
-		obj_fail(req, status, "clearing a part of a block");
-	else
-		req->step(req);
+	if (status) {
+		zero_ended(req, status);
+		return;
+	}
+	req->flush = (struct cache_flush){ .obj = req->object,
+					   .first = io->offset / req->obj.file.block,
+					   .count = 1,
+					   .quiet = true,
+					   .done = zero_flushed,
+					   .arg = req };
+	cache_flush(req->disk->cache, &req->flush);
 }
 
 void obj_zero(struct server_request *req, uint64_t from, uint64_t to,

@@ -195,7 +195,7 @@ static void zero_whole(struct server_request *req)
 
 	whole_blocks(req, &first, &end);
 	if (end <= first) {
-		server_reply(req, NULL, 0);
+		obj_commit(req);
 		return;
 	}
 	job = obj_space(req, first, end - first, zero_turn, zero_done);
