@@ -37,6 +37,8 @@ given_up() {
 	done
 	[ "$lost" = nobody ] || fails "$name: $lost cannot be read" "" "$ddio" export $lost "$dir/out"
 	fails "$name: it is found again" "INCONSISTENT" "$ddio" fsck
+	[ "$lost" = nobody ] || check "$name: ... by its path" \
+		grep -q "^/$lost (file [0-9]*): records of it on disk d0 are damaged" <("$ddio" fsck)
 	check "$name: --repair --drop" "$ddio" fsck --repair --drop
 }
 

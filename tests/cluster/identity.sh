@@ -83,7 +83,7 @@ fails "a: a disk that does not exist" "no disk d9" "$ddio" replace d9
 check "a: ddio replace" "$ddio" replace d1
 denied "a: what was lost is an error" "file [0-9]* may have had data on the disk" one
 "$ddio" fsck >"$dir/found" && not_ok "a: fsck finds nothing"
-check "a: fsck names the file" grep -q 'what it had on disk d1 may be lost' "$dir/found"
+check "a: fsck names the file" grep -q '^/one (file [0-9]*): what it had on disk d1 may be lost' "$dir/found"
 check "a: a new file" import two
 check "a: ... is whole" same two
 check "a: the lost one can be removed" "$ddio" rm one other

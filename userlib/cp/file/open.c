@@ -101,11 +101,16 @@ static void open_truncate(struct file_opening *job)
 
 static bool open_check_disks(struct file_opening *job)
 {
-	uint32_t i;
+	uint32_t i, ndisks = job->session->conf->ndisks;
 
-	for (i = 0; i < job->rec.ndisks; i++)
-		if (job->rec.disks[i] >= job->session->conf->ndisks)
-			return false;
+	for (i = 0; i < job->rec.ndisks; i++) {
+		if (job->rec.disks[i] < ndisks)
+			continue;
+		error_status(&job->error, DDIO_ST_STALE,
+			     "%s lies on disk number %u, but the configuration has only %u disks",
+			     job->name, job->rec.disks[i], ndisks);
+		return false;
+	}
 	return true;
 }
 
@@ -136,8 +141,6 @@ static void open_found(struct node_request *request, const struct reply *reply)
 		error_status(&job->error, DDIO_ST_STALE, FILE_IS_ANOTHER, job->name);
 		open_end(job);
 	} else if (!open_check_disks(job)) {
-		error_status(&job->error, DDIO_ST_STALE,
-			     "%s lies on disks that the configuration does not list", job->name);
 		open_end(job);
 	} else {
 		record_name(&job->rec, job->name);

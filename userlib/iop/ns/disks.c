@@ -4,6 +4,7 @@
  * the other's last life, so that neither can come back from the past unnoticed.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include "iop/ns/priv.h"
 #include "proto/cursor.h"
@@ -227,6 +228,28 @@ int ns_ending(struct ns *ns, uint64_t boot)
 	ns_begin(ns);
 	ret = kept_put(ns, ns->life);
 	return ns_end(ns, ret ? ret : ends_put(ns, boot));
+}
+
+int ns_disks_missing(struct ns *ns)
+{
+	uint8_t key[KEY_LEN];
+	struct kv_cursor c;
+	uint64_t number;
+	int ret;
+
+	make_key(key, KEY_DISK, ns->ndisks);
+	ret = kv_first(&c, ns->kv, NS_DISKS, key, sizeof(key));
+	for (; !ret && c.key_len == KEY_LEN && c.key[0] == KEY_DISK; ret = kv_next(&c)) {
+		if (!ns_key_get(c.key + 1, c.key_len - 1, &number))
+			break;
+		ddio_env_log(ns->env, DDIO_LOG_ERR,
+			     "name space: disk number %" PRIu64 ", which it knows, is missing: the "
+			     "configuration has only %" PRIu32
+			     " disks; files that lie on it cannot be read, 'ddio fsck' names them",
+			     number, ns->ndisks);
+	}
+	kv_cursor_close(&c);
+	return ret == -ENOENT ? 0 : ret;
 }
 
 const struct ddio_ends *ns_ends(const struct ns *ns)

@@ -90,6 +90,8 @@ static int ns_start(struct ns *ns, const char *dir, char *err, size_t err_len)
 		ret = kv_direct(ns->kv, begin_records, ns);
 	if (!ret)
 		ret = ns_mounts_load(ns);
+	if (!ret)
+		ret = ns_disks_missing(ns);
 	if (ret)
 		snprintf(err, err_len, "name space in %s: cannot write: %s", dir,
 			 mdb_strerror(-ret));

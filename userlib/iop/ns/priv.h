@@ -146,6 +146,8 @@ int ns_put_key(struct ns *ns, uint8_t db, const void *key, size_t key_len);
 
 /* disks.c: chooses the life that begins; within a transaction, records it. */
 int ns_life_next(struct ns *ns);
+/* Tells, in the log, of known disks that the configuration does not have.  Return: 0 or -errno. */
+int ns_disks_missing(struct ns *ns);
 int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn);
 
 /* core.c: within a change, except for load. */

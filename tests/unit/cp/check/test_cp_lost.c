@@ -11,7 +11,7 @@ enum { SIZE = sizeof(struct ddio_striping), DISKS = 4, BLOCK = 1024, BLOCKS = 11
 
 /* What the checks say, line by line. */
 struct said {
-	char text[4096];
+	char text[8192];
 	size_t len;
 };
 
@@ -307,9 +307,111 @@ static void test_orphans(void)
 	cp_world_end(&w);
 }
 
+/* Connects by a configuration that has all disks but the last. */
+static void connect_without_last(struct cp_proc *p, struct cp_proc *q, struct ddio_conf *less)
+{
+	*q = *p;
+	*less = *p->w->conf;
+	less->ndisks--;
+	CU_ASSERT_EQUAL_FATAL(ddio_session_new_env(p->env, less, &p->w->key, &q->session), 0);
+}
+
+static void says(const struct said *said, const char *text)
+{
+	CU_ASSERT_PTR_NOT_NULL(strstr(said->text, text));
+	if (!strstr(said->text, text))
+		fprintf(stderr, "'%s' does not say '%s'\n", said->text, text);
+}
+
+/* A check names the files that lie there, and a repair goes on to what can be repaired. */
+static void disk_is_missing(struct cp_proc *p)
+{
+	const uint32_t first[] = { 0 };
+	const struct ddio_striping here = { .struct_size = SIZE, .disks = first, .ndisks = 1 };
+	struct ddio_check_result r;
+	struct ddio_file *f = NULL;
+	uint64_t far, nameless;
+	struct ddio_conf less;
+	struct said said;
+	struct cp_proc q;
+	char line[200];
+	int how;
+
+	CP_OK(p, ddio_mkdir(p->session, "a", 0755));
+	CP_OK(p, ddio_mkdir(p->session, "a/b", 0755));
+	far = make_file(p, "a/b/far", NULL, 0, 8);
+	make_file(p, "a/here", &here, 0, 2);
+	nameless = make_file(p, "nameless", NULL, 0, 8);
+	connect_without_last(p, &q, &less);
+	CU_ASSERT_EQUAL(cp_note(&q, ddio_open(q.session, "a/b/far", 0, NULL, &f)), -ESTALE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(q.text, "disk number 3, but the configuration has only 3"));
+	CU_ASSERT(ddio_remove(q.session, "nameless") != 0);
+	make_file(p, "lost", &here, 0, 2);
+	forget(p, "lost");
+	for (how = 0; how <= 1; how++) {
+		r = check(&q, how ? DDIO_CHECK_REPAIR : 0, &said);
+		CU_ASSERT_EQUAL(r.problems, 2);
+		CU_ASSERT_EQUAL(r.repaired, 0);
+		CU_ASSERT_EQUAL(r.nameless, 1);
+		snprintf(line, sizeof(line), "/a/b/far (file %d): it lies on disk number 3",
+			 (int)far);
+		says(&said, line);
+		snprintf(line, sizeof(line), "file %d, which has no name: it lies on disk number 3",
+			 (int)nameless);
+		says(&said, line);
+		CU_ASSERT_PTR_NULL(strstr(said.text, "here"));
+	}
+	ddio_disconnect(q.session);
+	r = check(p, DDIO_CHECK_REPAIR, &said);
+	CU_ASSERT_EQUAL(r.nameless, 0);
+	dropped(p);
+	same(p, "a/b/far", 8);
+}
+
+/* A disk was replaced: the files that may have lost something are named by their paths. */
+static void paths_of_lost(struct cp_proc *p)
+{
+	uint64_t *lost = &iop_disk_id(p->w->node[3 % p->w->p.nodes].iop, 3)->lost;
+	struct ddio_msg_obj obj = { .disk = 3, .flags = DDIO_OBJ_REPAIR };
+	struct ddio_check_result r;
+	struct said said;
+	struct cp_proc q;
+	char line[200];
+
+	CP_OK(p, ddio_mkdir(p->session, "d", 0755));
+	obj.file = (struct ddio_file_ref){ .id = make_file(p, "d/f", NULL, 0, 8), .block = BLOCK };
+	CP_OK(p, ask_disk(p, DDIO_OP_OBJ_REMOVE, &obj));
+	*lost = obj.file.id + 1;
+	connect_anew(p, &q);
+	r = check(&q, 0, &said);
+	CU_ASSERT_EQUAL(r.problems, 1);
+	snprintf(line, sizeof(line), "/d/f (file %d): what it had on disk d3 may be lost",
+		 (int)obj.file.id);
+	says(&said, line);
+	ddio_disconnect(q.session);
+	*lost = 0;
+}
+
+static void missing(struct cp_proc *p)
+{
+	disk_is_missing(p);
+	paths_of_lost(p);
+}
+
+static void test_paths(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1, .disks = DISKS, .block = BLOCK });
+	CU_ASSERT_EQUAL(cp_run(&w, missing, NULL), 0);
+	cp_world_end(&w);
+}
+
 int main(void)
 {
-	static const struct ut_case cases[] = { { "orphans", test_orphans }, { .name = NULL } };
+	static const struct ut_case cases[] = { { "orphans", test_orphans },
+						{ "files on missing disks", test_paths },
+						{ .name = NULL } };
 	const struct ut_suite suites[] = { { "lost and found", cases } };
 
 	return ut_run("cp_lost", suites, 1);

@@ -72,6 +72,7 @@ static int check_disk(struct cluster_check *c, uint32_t disk)
 	snprintf(where, sizeof(where), "node %s, disk %s", conf->nodes[conf->disks[disk].node].name,
 		 conf->disks[disk].name);
 	add_fsck(c, &a.fsck, where);
+	c->bad_disks[disk] = a.fsck.problems > a.fsck.repaired;
 	c->result->objects += a.fsck.objects;
 	c->result->extents += a.fsck.extents;
 	c->result->blocks += a.fsck.blocks;
@@ -192,7 +193,7 @@ static int name_add(struct cluster_check *c, struct ddio_file_record *rec)
 		c->names = p;
 		c->names_cap = cap;
 	}
-	c->names[c->nnames].id = rec->ref.id;
+	c->names[c->nnames].ref = rec->ref;
 	c->names[c->nnames].dying = rec->dying;
 	c->names[c->nnames].ndisks = rec->ndisks;
 	c->names[c->nnames].nused = disks_used(rec);
@@ -236,7 +237,14 @@ static int by_id(const void *a, const void *b)
 {
 	const struct found_file *x = a, *y = b;
 
-	return x->id < y->id ? -1 : x->id > y->id;
+	return x->ref.id < y->ref.id ? -1 : x->ref.id > y->ref.id;
+}
+
+static const struct found_file *file_find(const struct cluster_check *c, uint64_t id)
+{
+	const struct found_file key = { .ref.id = id };
+
+	return c->nnames ? bsearch(&key, c->names, c->nnames, sizeof(key), by_id) : NULL;
 }
 
 static bool striped_over(const struct found_file *n, uint32_t disk)
@@ -291,9 +299,7 @@ static void match_object(struct cluster_check *c, const struct found_object *f,
 /* Compares the objects of one number with its file. */
 static int match_objects(struct cluster_check *c, const struct found_object *f, size_t n)
 {
-	struct found_file key = { .id = f->id };
-	const struct found_file *file =
-		c->nnames ? bsearch(&key, c->names, c->nnames, sizeof(key), by_id) : NULL;
+	const struct found_file *file = file_find(c, f->id);
 	size_t i;
 
 	if (!file)
@@ -316,34 +322,13 @@ static int match_all(struct cluster_check *c)
 	return err || !c->adopted ? err : commit_names(c);
 }
 
-static int by_id_disk(const void *a, const void *b)
+/* Objects on a disk that the configuration does not have stay, and so does the file: the check goes on without it. */
+static bool waits_for_disk(const struct cluster_check *c, uint64_t id)
 {
-	const struct found_object *x = a, *y = b;
+	const struct found_file *n = file_find(c, id);
+	uint32_t disk;
 
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->disk < y->disk ? -1 : x->disk > y->disk;
-}
-
-/* Looks for the objects that a file may have lost with disks that were replaced. */
-static void match_file(struct cluster_check *c, const struct found_file *n)
-{
-	uint32_t i;
-
-	for (i = 0; i < n->nused && !n->dying; i++) {
-		const struct found_object key = { .id = n->id, .disk = n->disks[i] };
-
-		if (n->disks[i] >= c->session->conf->ndisks ||
-		    n->id >= identity_lost(c->session, n->disks[i]) ||
-		    (c->nfound && bsearch(&key, c->found, c->nfound, sizeof(key), by_id_disk)))
-			continue;
-		c->result->problems++;
-		check_tell(c,
-			   "file %" PRIu64
-			   ": what it had on disk %s may be lost with the disk that was there "
-			   "before: restore it from a backup",
-			   n->id, c->session->conf->disks[n->disks[i]].name);
-	}
+	return n && check_misses_disk(c, n, &disk);
 }
 
 static int finish_removals(struct cluster_check *c)
@@ -356,6 +341,10 @@ static int finish_removals(struct cluster_check *c)
 		return 0;
 	}
 	for (i = 0; i < c->ndying && !err; i++) {
+		if (waits_for_disk(c, c->dying[i])) {
+			c->result->nameless++;
+			continue;
+		}
 		err = remove_orphan(c->session, c->dying[i]);
 		if (!err)
 			check_tell(c, "file %" PRIu64 ": its removal was cut short: finished",
@@ -389,10 +378,12 @@ static int check_all(struct cluster_check *c)
 	if (c->nnames)
 		qsort(c->names, c->nnames, sizeof(*c->names), by_id);
 	if (c->nfound)
-		qsort(c->found, c->nfound, sizeof(*c->found), by_id_disk);
+		qsort(c->found, c->nfound, sizeof(*c->found), check_by_id_disk);
 	err = match_all(c);
 	for (k = 0; k < c->nnames && !err; k++)
-		match_file(c, &c->names[k]);
+		err = check_match_file(c, &c->names[k]);
+	if (!err)
+		err = check_tell_lost(c);
 	return err ? err : finish_removals(c);
 }
 
@@ -415,11 +406,14 @@ int ddio_check(struct ddio_session *session, int repair, void (*fn)(void *arg, c
 	if (!result)
 		return session_fail(session, -EINVAL, "ddio_check: result is NULL");
 	memset(result, 0, sizeof(*result));
-	err = check_all(&c);
+	c.bad_disks = calloc(session->conf->ndisks, sizeof(*c.bad_disks));
+	err = c.bad_disks ? check_all(&c) : session_fail(session, -ENOMEM, "check: out of memory");
 	for (i = 0; i < c.nnames; i++)
 		free(c.names[i].disks);
 	free(c.names);
 	free(c.dying);
+	free(c.bad_disks);
+	free(c.lost);
 	free(c.found);
 	return err;
 }

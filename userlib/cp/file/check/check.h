@@ -23,16 +23,31 @@ struct found_object {
 	uint32_t disk;
 };
 
+/* Why a file cannot be read whole. */
+enum lost_why {
+	LOST_REPLACED, /* its disk is another one by now */
+	LOST_DAMAGED,  /* its records on the disk */
+	LOST_MISSING,  /* the configuration does not have the disk */
+};
+
+struct lost_file {
+	uint64_t id;
+	uint32_t disk;
+	enum lost_why why;
+	bool told;
+};
+
 /* The first @nused of its disks are those that the file is long enough for. */
 struct found_file {
-	uint64_t id;
+	struct ddio_file_ref ref;
 	bool dying;
 	uint32_t ndisks, nused;
 	uint32_t *disks;
 };
 
 /*
- * @damaged: disks have records that are damaged, and are not repaired
+ * @damaged: disks have records that are damaged, and are not repaired; @bad_disks: which
+ * @lost: what cannot be read of files
  * @adopted: objects have got files again, which may not be durable yet
  */
 struct cluster_check {
@@ -48,6 +63,9 @@ struct cluster_check {
 	uint64_t *dying;
 	size_t ndying;
 	bool damaged, adopted;
+	bool *bad_disks;
+	struct lost_file *lost;
+	size_t nlost, lost_cap;
 };
 
 /*
@@ -58,6 +76,18 @@ void check_tell(struct cluster_check *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Asks, and again while records that are to be repaired are being committed. */
 int check_ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode);
+/* Orders found objects, as the check does. */
+int check_by_id_disk(const void *a, const void *b);
+
+/*
+ * lost.c
+ */
+/* Looks for what a file may have lost.  Objects are sorted. */
+int check_match_file(struct cluster_check *c, const struct found_file *n);
+/* Tells of all that was found, with the files' paths. */
+int check_tell_lost(struct cluster_check *c);
+/* Returns true if the file lies on a disk, the first of which is @disk, that the configuration does not have. */
+bool check_misses_disk(const struct cluster_check *c, const struct found_file *n, uint32_t *disk);
 
 /*
  * adopt.c: gives objects of one number, on @n disks, that belong to no file one in /lost+found; or tells why they are kept as

@@ -19,6 +19,15 @@ void check_tell(struct cluster_check *c, const char *fmt, ...)
 	c->fn(c->arg, line);
 }
 
+int check_by_id_disk(const void *a, const void *b)
+{
+	const struct found_object *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->disk < y->disk ? -1 : x->disk > y->disk;
+}
+
 static void ask_got(struct node_request *request, const struct reply *reply)
 {
 	struct check_ask *a = request->arg;
