@@ -104,6 +104,31 @@ static void told_at_once(void)
 	pair_end(&p);
 }
 
+/* With DDIO_FS_PROMPT a read ends where the other mount has cut the file, and sees what it has written since. */
+static void read_to_the_end(void)
+{
+	const uint64_t sizes[] = { SHORT, 0, 3 * BLOCK, LEN };
+	struct ddio_fs_attr cut = { .size = 0 };
+	uint8_t buf[LEN];
+	struct sharers p;
+	uint32_t i;
+
+	pair_begin(&p, 4, DDIO_FS_PROMPT, 0);
+	FS_OK(p.m, ddio_fs_write, p.a, p.want, LEN, 0);
+	FS_OK(p.n, ddio_fs_read, p.b, buf, LEN, 0);
+	CU_ASSERT_EQUAL(p.n->r.value, LEN);
+	for (i = 0; i < 4; i++) {
+		cut.size = sizes[i] < 3 * BLOCK ? sizes[i] : 0;
+		FS_OK(p.m, ddio_fs_setattr, p.m->fs, p.ino, DDIO_FS_SET_SIZE, &cut);
+		if (sizes[i] > cut.size)
+			FS_OK(p.m, ddio_fs_write, p.a, p.want, sizes[i], 0);
+		FS_OK(p.n, ddio_fs_read, p.b, buf, LEN, 0);
+		CU_ASSERT_EQUAL(p.n->r.value, sizes[i]);
+		CU_ASSERT_EQUAL(memcmp(buf, p.want, sizes[i]), 0);
+	}
+	pair_end(&p);
+}
+
 /* The write is before the cut, or after it and then there with all of its bytes. */
 static void check_either(struct sharers *p, uint64_t delay)
 {
@@ -292,6 +317,7 @@ static const struct ut_case cases[] = {
 	{ "told late", told_late },
 	{ "cut before", cut_before },
 	{ "told at once", told_at_once },
+	{ "read to the end", read_to_the_end },
 	{ "cut at any moment", cut_at_any_moment },
 	{ "failed append", failed_append },
 	{ "failed beside another", failed_beside_another },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading an open file.  A size that was learnt a moment ago is good enough for bytes inside it.  Where a
+ * Reading an open file.  A size that was learnt a moment ago is good enough for bytes inside it, but not with
+ * DDIO_FS_PROMPT: another mount may have cut the file, and what it cut off reads as zeros.  Then, and where a
  * read meets the end, the name server is asked while the bytes are read, and bytes that have come behind
  * the old end are read then.
  */
@@ -120,13 +121,14 @@ static void read_run(struct fsc_job *job)
 		read_put(rj);
 		return;
 	}
-	if (now - inode->asked > FSC_LAZY_NS) {
+	if (!inode->fs->prompt && now - inode->asked > FSC_LAZY_NS) {
 		rj->asked = true;
 		fsc_size_ask(&rj->sizer, inode, read_sized_first);
 		return;
 	}
-	fsc_size_vouch(inode, inode->asked + FSC_LAZY_NS);
-	if (rj->end > inode->size) {
+	if (!inode->fs->prompt)
+		fsc_size_vouch(inode, inode->asked + FSC_LAZY_NS);
+	if (inode->fs->prompt || rj->end > inode->size) {
 		rj->asked = true;
 		rj->left++;
 		fsc_size_ask(&rj->sizer, inode, read_sized);
