@@ -209,3 +209,32 @@ denied "e: what was on it is an error" "may have had data" one
 check "e: a new file" import two
 check "e: ... is whole" same two
 end e
+
+# (g) A start that nobody comes to, a copy after it, then work: whatever is put back of the copy is refused.
+check "g: start" begin g
+nodes g && stop_cluster g
+save g d1.img io1
+nodes g && "$ddio" rm one && import two
+# ... and a copy of the disk while the daemon is running
+cp --sparse=always "$dir/g/d1.img" "$dir/g.running" && import three
+stop_cluster g
+mkdir "$dir/late" && cp -a --sparse=always "$dir/g/d1.img" "$dir/g/io1" "$dir/late"
+late() {
+	rm -rf "${dir:?}/g/io1" "$dir/g/d1.img" && cp -a --sparse=always "$dir/late/d1.img" "$dir/late/io1" "$dir/g"
+}
+back g io1
+node g 0
+fails "g: records" "records were put back from a backup" node g 1
+late && back g d1.img
+fails "g: the disk" "disk was put back from a backup" node g 1
+cp --sparse=always "$dir/g.running" "$dir/g/d1.img"
+fails "g: the disk as it was while the daemon was running" "disk was put back from a backup" node g 1
+back g d1.img io1
+check "g: both start" node g 1
+denied "g: ... and are refused by the name space" "d1 of node io1 and its records were put back" two
+kill "$(cat "$dir/g/io1.pid")" && sleep 0.5
+late
+check "g: the younger ones" node g 1
+check "g: ... are good" same two
+check "g: ... all of them" same three
+end g

@@ -38,10 +38,11 @@ static inline void gen_proof(struct rnd *r, struct ddio_msg_proof *x)
 
 static inline void gen_disk_ids(struct rnd *r, struct ddio_msg_disk_ids *x)
 {
-	uint32_t i;
+	uint32_t i, k;
 
 	x->flags = (uint32_t)rnd_below(r, DDIO_DISKS_FLAGS + 1);
 	x->names = rnd_u64(r);
+	x->change = rnd_u64(r);
 	x->n = (uint32_t)rnd_below(r, 6);
 	x->ids = rnd_array(x->n, sizeof(*x->ids));
 	for (i = 0; i < x->n; i++) {
@@ -49,7 +50,10 @@ static inline void gen_disk_ids(struct rnd *r, struct ddio_msg_disk_ids *x)
 		x->ids[i].flags = (uint32_t)rnd_below(r, DDIO_DISK_FLAGS + 1);
 		x->ids[i].uuid[rnd_below(r, DDIO_UUID_LEN)] = (uint8_t)rnd_u64(r);
 		x->ids[i].life = rnd_u64(r);
-		x->ids[i].before = rnd_u64(r);
+		x->ids[i].n = (uint32_t)rnd_below(r, DDIO_LIVES + 1);
+		for (k = 0; k < x->ids[i].n; k++)
+			x->ids[i].before[k] = rnd_u64(r);
+		x->ids[i].change = rnd_u64(r);
 		x->ids[i].names = rnd_u64(r);
 		x->ids[i].lost = rnd_u64(r);
 		if (x->flags & DDIO_DISKS_SEALED)

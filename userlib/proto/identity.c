@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Codec of what identifies disks. */
+#include <errno.h>
 #include <stdlib.h>
 #include "proto/codec.h"
 
-enum { DISK_ID_LEN = 56 };
+enum { DISK_ID_LEN = 60 };
 
 static void code_disk_id(struct ddio_coder *c, struct ddio_disk_id *id, bool sealed)
 {
+	uint32_t i;
+
 	code_u32(c, &id->disk);
 	code_flags(c, &id->flags, DDIO_DISK_FLAGS);
 	code_bytes(c, id->uuid, sizeof(id->uuid));
 	code_u64(c, &id->life);
-	code_u64(c, &id->before);
+	code_u32(c, &id->n);
+	code_check(c, id->n <= DDIO_LIVES, -EINVAL);
+	for (i = 0; i < id->n && coder_ok(c); i++)
+		code_u64(c, &id->before[i]);
 	code_u64(c, &id->names);
+	code_u64(c, &id->change);
 	code_u64(c, &id->lost);
 	if (sealed)
 		code_bytes(c, id->seal, sizeof(id->seal));
@@ -25,6 +32,7 @@ void code_disk_ids(struct ddio_coder *c, struct ddio_msg_disk_ids *x)
 	code_flags(c, &x->flags, DDIO_DISKS_FLAGS);
 	code_u32(c, &x->n);
 	code_u64(c, &x->names);
+	code_u64(c, &x->change);
 	code_check(c, x->n <= DDIO_MAX_DISKS, -EMSGSIZE);
 	if (c->reading)
 		x->ids = code_alloc(c, x->n, sizeof(*x->ids), DISK_ID_LEN);

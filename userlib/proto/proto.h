@@ -103,12 +103,16 @@ struct ddio_msg_proof {
 /* A life is an ordinal number above so many random bits, which tell apart two that follow the same one. */
 #define DDIO_LIFE_RANDOM 40
 
+/* So many lives are remembered in which a disk did not hear that the name space has met it. */
+#define DDIO_LIVES 8
+
 /**
  * struct ddio_disk_id - which disk it is, and of which time
  * @disk: number in the cluster
- * @life: begins with a start of the daemon; no two are alike, later ones are greater; @before: the one before it,
- *	or 0
- * @names: life of the name space that last knew it, or 0
+ * @life: begins with a start of the daemon; no two are alike, later ones are greater
+ * @n, @before: the lives in which the name space may have met it last, oldest first: the last one in which the disk
+ *	heard so, and those that have begun since
+ * @names: life of the name space that last knew it, or 0; @change: and that one's last change that it heard of
  * @lost: a file with a lower number that has no object here may have lost it
  * @seal: of a node, or of the name space, by the key that they alone have: only with DDIO_DISKS_SEALED
  */
@@ -116,8 +120,10 @@ struct ddio_disk_id {
 	uint32_t disk;
 	uint32_t flags;
 	uint8_t uuid[DDIO_UUID_LEN];
-	uint64_t life, before;
-	uint64_t names;
+	uint64_t life;
+	uint32_t n;
+	uint64_t before[DDIO_LIVES];
+	uint64_t names, change;
 	uint64_t lost;
 	uint8_t seal[DDIO_MAC_LEN];
 };
@@ -129,12 +135,13 @@ struct ddio_disk_id {
 /**
  * struct ddio_msg_disk_ids - disks of one node
  * @names: life of the name space; 0 if the sender does not serve it
+ * @change: FS_DISKS' reply, DISKS_KNOWN: its last change that is durable
  * @ids: allocated by ddio_get_disk_ids(): ddio_disks_free()
  */
 struct ddio_msg_disk_ids {
 	uint32_t flags;
 	uint32_t n;
-	uint64_t names;
+	uint64_t names, change;
 	struct ddio_disk_id *ids;
 };
 

@@ -129,14 +129,17 @@ static const struct ddio_disk_id disk_id_list[] = {
 	  .flags = DDIO_DISK_KNOWN,
 	  .uuid = BYTES16(2),
 	  .life = N64(3),
-	  .before = N64(4),
+	  .n = 2,
+	  .before = { N64(4), N64(8) },
 	  .names = N64(5),
+	  .change = N64(9),
 	  .lost = N64(6) },
 };
 static const struct ddio_msg_disk_ids disk_ids = {
 	.flags = DDIO_DISKS_NAMES,
 	.n = 1,
 	.names = N64(7),
+	.change = N64(8),
 	.ids = (struct ddio_disk_id *)disk_id_list,
 };
 static const struct ddio_disk_id sealed_list[] = {

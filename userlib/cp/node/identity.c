@@ -90,6 +90,7 @@ static void told(struct node_request *request, const struct reply *reply)
 	for (i = 0; i < id->disks.n && !reply->len; i++) {
 		id->disks.ids[i].flags |= DDIO_DISK_KNOWN;
 		id->disks.ids[i].names = id->disks.names;
+		id->disks.ids[i].change = id->disks.change;
 	}
 	identity_met(id, NULL);
 }

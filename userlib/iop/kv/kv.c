@@ -217,6 +217,11 @@ bool kv_lost(const struct kv *kv)
 	return kv->lost;
 }
 
+uint64_t kv_changes(const struct kv *kv)
+{
+	return kv->journal.seq;
+}
+
 void kv_close(struct kv *kv)
 {
 	if (!kv)

@@ -69,6 +69,8 @@ void kv_abort(struct kv *kv);
 void kv_commit(struct kv *kv, struct commit *commit);
 /* Makes all changes so far durable, in LMDB or in the journals, whichever comes first.  Not within a change. */
 void kv_flush(struct kv *kv, struct commit *commit);
+/* Returns the number of the last change: it rises with every one, also over restarts. */
+uint64_t kv_changes(const struct kv *kv);
 /* Returns true if nothing waits to be committed. */
 bool kv_clean(const struct kv *kv);
 /* Tells what the records take. */

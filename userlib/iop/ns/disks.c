@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What the name space remembers of the cluster's disks, and its own lives, which the disks remember.  Each knows
- * the other's last life, so that neither can come back from the past unnoticed.
+ * the other's last life, so that neither can come back from the past unnoticed; the disks know the last change, too,
+ * of which they have heard that it is durable.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include "iop/life/life.h"
 #include "iop/ns/priv.h"
 #include "proto/cursor.h"
 
@@ -14,7 +16,7 @@
  * incarnations of the daemon that ended in order.
  */
 enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n', KEY_KEPT = 'k', KEY_ENDS = 'e' };
-enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 8, DISK_LEN = 36, KEPT_LEN = 24 };
+enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 16, DISK_LEN = 36, KEPT_LEN = 24 };
 enum { ENDS_LEN = 8 * DDIO_ENDS };
 
 #define RANDOM_BITS DDIO_LIFE_RANDOM
@@ -85,23 +87,26 @@ static int put_disk(struct ns *ns, const struct ddio_disk_id *id)
 	return kv_put(ns->kv, NS_DISKS, key, sizeof(key), value, sizeof(value));
 }
 
-static int get_life(struct ns *ns, uint8_t kind, uint64_t number, uint64_t *life)
+static int get_life(struct ns *ns, uint8_t kind, uint64_t number, struct names_life *life)
 {
 	uint8_t raw[LIFE_LEN];
 	struct ddio_rd r = ddio_rd_begin(raw, sizeof(raw));
 	int ret = get_bytes(ns, kind, number, raw, sizeof(raw));
 
-	*life = ret ? 0 : ddio_rd_u64(&r);
+	life->life = ret ? 0 : ddio_rd_u64(&r);
+	life->first = ret ? 0 : ddio_rd_u64(&r);
 	return ret;
 }
 
-static int put_life(struct lmdb *db, MDB_txn *txn, uint8_t kind, uint64_t number, uint64_t life)
+static int put_life(struct lmdb *db, MDB_txn *txn, uint8_t kind, uint64_t number,
+		    const struct names_life *life)
 {
 	uint8_t key[KEY_LEN], raw[LIFE_LEN], value[LIFE_LEN + NS_BYTES_EXTRA];
 	struct ddio_wr w = ddio_wr_begin(raw, sizeof(raw));
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
-	ddio_wr_u64(&w, life);
+	ddio_wr_u64(&w, life->life);
+	ddio_wr_u64(&w, life->first);
 	make_key(key, kind, number);
 	ns_bytes_put(value, key, sizeof(key), raw, sizeof(raw));
 	return mdb_put(txn, db->dbi[NS_DISKS], &k, &v, 0);
@@ -264,23 +269,25 @@ uint64_t ns_kept(const struct ns *ns)
 
 int ns_life_next(struct ns *ns)
 {
-	uint64_t last, random;
+	struct names_life last;
+	uint64_t random;
 	int ret = get_life(ns, KEY_NOW, 0, &last);
 
 	if (ret && ret != -ENOENT)
 		return ret;
 	ddio_env_random(ns->env, &random, sizeof(random));
 	ends_load(ns);
-	ns->life = ((last >> RANDOM_BITS) + 1) << RANDOM_BITS | random >> (64 - RANDOM_BITS);
-	return kept_next(ns, last);
+	ns->life = life_after(last.life, random);
+	return kept_next(ns, last.life);
 }
 
 int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn)
 {
-	int ret = put_life(db, txn, KEY_LIFE, ns->life >> RANDOM_BITS, ns->life);
+	const struct names_life life = { .life = ns->life, .first = kv_changes(ns->kv) };
+	int ret = put_life(db, txn, KEY_LIFE, ns->life >> RANDOM_BITS, &life);
 
 	if (!ret)
-		ret = put_life(db, txn, KEY_NOW, 0, ns->life);
+		ret = put_life(db, txn, KEY_NOW, 0, &life);
 	return ret ? ret : kept_begin(ns, db, txn);
 }
 
@@ -289,12 +296,20 @@ uint64_t ns_life(const struct ns *ns)
 	return ns->life;
 }
 
-/* Returns true if @life was one of this name space. */
-static bool lived(struct ns *ns, uint64_t life)
+/* Returns true if @life was one of this name space, and nothing is lost of it up to change @change. */
+static bool have(struct ns *ns, uint64_t life, uint64_t change)
 {
-	uint64_t mine;
+	uint64_t at = life >> RANDOM_BITS, last = ns->life >> RANDOM_BITS;
+	struct names_life lives[2];
 
-	return !life || (!get_life(ns, KEY_LIFE, life >> RANDOM_BITS, &mine) && mine == life);
+	if (!life)
+		return true;
+	if (at > last || get_life(ns, KEY_LIFE, at, &lives[0]) || lives[0].life != life)
+		return false;
+	for (at++; at <= last; at++)
+		if (get_life(ns, KEY_LIFE, at, &lives[1]) || !names_have(lives, 2, life, change))
+			return false;
+	return true;
 }
 
 /* How a disk differs from what it was when it was last met. */
@@ -303,9 +318,14 @@ static enum ns_meeting compare(const struct known_disk *known, const struct ddio
 	if (memcmp(known->uuid, id->uuid, sizeof(id->uuid)))
 		return known->flags & id->flags & DDIO_DISK_FORGETS ? NS_DISK_FORGOT
 								    : NS_DISK_OTHER;
-	if (known->life == id->life)
+	switch (life_meet(known->life, id)) {
+	case LIFE_SAME:
 		return NS_DISK_SAME;
-	return known->life == id->before ? NS_DISK_NEXT : NS_DISK_PAST;
+	case LIFE_NEXT:
+		return NS_DISK_NEXT;
+	default:
+		return NS_DISK_PAST;
+	}
 }
 
 /* What becomes of a difference that somebody has accepted; @names: as one of the name space. */
@@ -326,7 +346,7 @@ static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meet
 {
 	struct known_disk known = { .lost = 0 };
 	int ret = get_disk(ns, id->disk, &known);
-	bool unknown = !lived(ns, id->names);
+	bool unknown = !have(ns, id->names, id->change);
 
 	if (ret && ret != -ENOENT)
 		return ret;
@@ -375,7 +395,7 @@ static bool any_unknown_life(struct ns *ns, const struct ddio_msg_disk_ids *x)
 	uint32_t i;
 
 	for (i = 0; i < x->n; i++)
-		if (!lived(ns, x->ids[i].names))
+		if (!have(ns, x->ids[i].names, x->ids[i].change))
 			return true;
 	return false;
 }
@@ -398,6 +418,9 @@ int ns_meet(struct ns *ns, struct ddio_msg_disk_ids *x, enum ns_meeting *met, ui
 		*met = one;
 		*which = i;
 	}
+	ret = ns_end(ns, ret);
 	x->names = ns->life;
-	return ns_end(ns, ret);
+	/* Whoever answers waits until it is durable; without flushes nothing is. */
+	x->change = ns->sync ? kv_changes(ns->kv) : 0;
+	return ret;
 }

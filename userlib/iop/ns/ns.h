@@ -95,7 +95,7 @@ enum ns_meeting {
 	NS_DISK_FORGOT, /* within disks.c: what was on it is gone, as everybody knows */
 	NS_DISK_OTHER,	/* there was another one */
 	NS_DISK_PAST,	/* it is of another time than the name space remembers */
-	NS_NAMES_PAST,	/* the disk has met a life that is not of this name space */
+	NS_NAMES_PAST, /* the disk has heard of a life, or a change, that is not of this name space */
 };
 /*
  * Meets disks of a node: remembers those that are new, have begun their next life, or are to be accepted, and sets

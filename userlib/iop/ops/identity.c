@@ -62,11 +62,13 @@ static bool accepts(const struct ddio_msg_disk_ids *x)
 }
 
 typedef bool (*seal_check)(const struct ddio_key *key, const struct ddio_disk_id *id,
-			   uint64_t names);
+			   uint64_t names, uint64_t change);
 
-static bool said_by_node(const struct ddio_key *key, const struct ddio_disk_id *id, uint64_t names)
+static bool said_by_node(const struct ddio_key *key, const struct ddio_disk_id *id, uint64_t names,
+			 uint64_t change)
 {
 	(void)names;
+	(void)change;
 	return disk_genuine(key, id);
 }
 
@@ -81,7 +83,7 @@ static bool unsealed(struct server_request *req, const struct ddio_msg_disk_ids 
 		return false;
 	for (i = 0; i < x->n; i++)
 		if (!(x->flags & DDIO_DISKS_SEALED) ||
-		    !genuine(&iop->servers_key, &x->ids[i], x->names)) {
+		    !genuine(&iop->servers_key, &x->ids[i], x->names, x->change)) {
 			server_fail(req, DDIO_ST_PERMISSION,
 				    "what is said of disk %s does not bear the seal of %s: update "
 				    "client and nodes, or have root use the cluster first",
@@ -97,7 +99,7 @@ static void met_reply(struct server_request *req, struct ddio_msg_disk_ids *x)
 
 	x->flags &= req->reactor->iop->users ? DDIO_DISKS_SEALED : 0;
 	for (i = 0; i < x->n && x->flags; i++)
-		disk_met_seal(&req->reactor->iop->servers_key, &x->ids[i], x->names);
+		disk_met_seal(&req->reactor->iop->servers_key, &x->ids[i], x->names, x->change);
 	FS_REPLY(req, disk_ids, x, true);
 }
 
@@ -149,11 +151,11 @@ struct known_part {
 
 /**
  * struct known_ask - the request
- * @names: the life of the name space that knows the disks
+ * @names: the life of the name space that knows the disks; @change: its last change
  * @sealed: the reply says what they are now, sealed
  */
 struct known_ask {
-	uint64_t names;
+	uint64_t names, change;
 	bool sealed;
 	uint32_t n;
 	struct known_part parts[];
@@ -224,7 +226,7 @@ static void known_there(void *arg)
 	int err = part->disk->reactor->stopping ? -ESHUTDOWN : 0;
 
 	if (!err)
-		err = store_known(part->disk->store, ask->names, part->id.lost);
+		err = store_known(part->disk->store, ask->names, ask->change, part->id.lost);
 	if (err) {
 		known_end(part, err);
 		return;
@@ -293,6 +295,7 @@ int serve_disks_known(struct server_request *req, const void *payload)
 			"the disks are not those of this node and reactor, or it was restarted");
 	} else if (!unsealed(req, &x, disk_met_genuine, "the name space")) {
 		ask->names = x.names;
+		ask->change = x.change;
 		ask->sealed = req->reactor->iop->users && x.flags & DDIO_DISKS_SEALED;
 		ask->n = x.n;
 		req->pending = x.n;

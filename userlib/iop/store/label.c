@@ -249,12 +249,12 @@ static int repair(struct identity *id)
 		memcpy(store->label.uuid, id->recs.uuid, sizeof(store->label.uuid));
 		ddio_env_log(store->env, DDIO_LOG_WARN, "disk %s: its label is written again",
 			     store->label.name);
-		return life_resume(id, id->recs.life);
+		return life_resume(id);
 	}
 	memcpy(store->label.uuid, id->disk.uuid, sizeof(store->label.uuid));
 	ddio_env_log(store->env, DDIO_LOG_WARN,
 		     "disk %s: the label in its records is written again", store->label.name);
-	return life_resume(id, id->disk.life);
+	return life_resume(id);
 }
 
 static int identify(struct identity *id)

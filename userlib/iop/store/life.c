@@ -3,8 +3,9 @@
  * The lives of a disk.  Each begins with a start of the daemon, has a number that no other one has, and is noted
  * on the disk and in its records, so that one of the two that was put back from a backup is noticed here.  The
  * name space remembers the last life that it was told of, so that both put back together are noticed there.
+ * An orderly end has a number, too, so that a copy of one of the two that was taken before it is noticed.
  *
- * A life that the name space does not know ended without a change by anybody: the next start continues it.
+ * What is decided here is decided by iop/life.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,18 +16,18 @@
 
 #define RANDOM_BITS DDIO_LIFE_RANDOM
 
-static uint64_t life_after(const struct store *store, uint64_t life)
+static uint64_t random_of(const struct store *store)
 {
 	uint64_t random;
 
 	ddio_env_random(store->env, &random, sizeof(random));
-	return ((life >> RANDOM_BITS) + 1) << RANDOM_BITS | random >> (64 - RANDOM_BITS);
+	return random;
 }
 
 void life_first(struct store *store)
 {
-	store->life = (struct rec_life){ .life = life_after(store, 0) };
-	store->label.life = store->life.life;
+	store->life = (struct rec_life){ .of = { .life = life_after(0, random_of(store)) } };
+	store->label.life = store->life.of.life;
 }
 
 int life_put(struct store *store, MDB_txn *txn)
@@ -55,27 +56,47 @@ static int life_read(struct identity *id)
 	return ret;
 }
 
+/* That places have several owners is known from the label, too, if the records of them are gone. */
+static uint32_t kept_flags(const struct store *store, MDB_txn *txn)
+{
+	MDB_val k = lmdb_val(STORE_LABEL_KEY, strlen(STORE_LABEL_KEY)), v;
+	struct label label;
+
+	if (mdb_get(txn, store->db.dbi[STORE_META], &k, &v) ||
+	    rec_label_get(v.mv_data, v.mv_size, &label))
+		return 0;
+	return label.flags & LABEL_SHARED;
+}
+
 static int put_all(MDB_txn *txn, void *arg)
 {
-	int ret = store_put_label(arg, txn, 0);
+	int ret = store_put_label(arg, txn, kept_flags(arg, txn));
 
 	return ret ? ret : life_put(arg, txn);
 }
 
-static int life_write(struct identity *id)
+/*
+ * Begins the next life, or names the end of this one; @label: what the disk has.  Whatever a crash leaves, records and
+ * disk fit, and no copy of one that was taken before fits the other once the last step is done.
+ */
+static int life_write(struct identity *id, uint64_t label, bool ended)
 {
 	struct store *store = id->store;
 	int ret;
 
-	store->label.life = store->life.life;
+	life_begin_next(&store->life.of, label, random_of(store), ended);
+	store->label.life = store->life.of.life;
 	ret = identity_recs_write(id, put_all);
-	return ret ? ret : identity_label_write(id, &store->label);
+	if (!ret)
+		ret = identity_label_write(id, &store->label);
+	life_written(&store->life.of);
+	return ret ? ret : identity_recs_write(id, put_all);
 }
 
 /* Names which of the two is the older one. */
 static int refuse_times(struct identity *id)
 {
-	uint64_t disk = id->disk.life >> RANDOM_BITS, recs = id->store->life.life >> RANDOM_BITS;
+	uint64_t disk = id->disk.life >> RANDOM_BITS, recs = id->store->life.of.life >> RANDOM_BITS;
 	const char *older = disk < recs ? "disk" : disk > recs ? "records" : NULL;
 
 	return refuse(id, -EMEDIUMTYPE,
@@ -87,89 +108,103 @@ static int refuse_times(struct identity *id)
 		      older ? (disk < recs ? "disk was" : "records were") : "");
 }
 
-/* The crash of a start leaves a new life in the records beside the one before it on the disk. */
-static bool same_time(const struct identity *id)
-{
-	const struct rec_life *life = &id->store->life;
-
-	return id->disk.life == life->life ||
-	       (id->disk.life == life->before && !(life->flags & DDIO_DISK_KNOWN));
-}
-
 int life_begin(struct identity *id)
 {
-	struct rec_life *life = &id->store->life;
+	struct lives *life = &id->store->life.of;
 	int ret = life_read(id);
 
-	if (ret == -EUCLEAN && id->opts->repair)
-		return life_resume(id, id->disk.life);
-	if (ret && ret != -ENOENT)
+	if (ret && !(ret == -EUCLEAN && id->opts->repair))
 		return refuse(id, ret,
 			      "disk %s: the record of its life in %s cannot be read; a start with "
 			      "repair writes it again from the disk",
 			      id->opts->disk_name, id->opts->dir);
-	if (!same_time(id))
+	/* With the word "repair" what is left of the two counts. */
+	if (ret)
+		life_guess(life, id->disk.life);
+	if (!life_fits(life, id->disk.life))
 		return refuse_times(id);
-	if (!life->life || life->flags & DDIO_DISK_KNOWN) {
-		life->before = life->life;
-		life->life = life_after(id->store, life->life);
-		life->flags = 0;
-	} else if (id->disk.life == life->life && id->recs.life == life->life &&
-		   !(id->recs.flags & LABEL_NEW)) {
-		id->store->label.life = life->life;
-		return 0;
-	}
-	return life_write(id);
+	return life_write(id, id->disk.life, false);
 }
 
-int life_resume(struct identity *id, uint64_t life)
+int life_resume(struct identity *id)
 {
-	if (life_read(id) || id->store->life.life != life)
-		id->store->life.life = life ? life : life_after(id->store, 0);
-	return life_write(id);
+	struct lives *life = &id->store->life.of;
+	int ret = life_read(id);
+
+	if (id->on_disk && ret)
+		return refuse(id, -EUCLEAN,
+			      "disk %s: its label and the record of its life are damaged",
+			      id->opts->disk_name);
+	if (id->on_disk)
+		return life_write(id, life->life, false);
+	return life_begin(id);
+}
+
+/* Nothing is served any more. */
+void life_end(struct store *store)
+{
+	const struct store_opts opts = { .dir = store->db.dir, .disk_name = store->label.name };
+	char err[400] = "out of memory";
+	struct identity id = { .store = store, .opts = &opts, .err = err, .err_len = sizeof(err) };
+	int ret = -ENOMEM;
+
+	if (!store->ending || store_dirty(store) || store_stopped(store))
+		return;
+	id.buf = ddio_env_alloc(store->env, LABEL_SPACE);
+	if (id.buf)
+		ret = life_write(&id, store->life.of.life, true);
+	if (ret)
+		ddio_env_log(store->env, DDIO_LOG_WARN, "disk %s: its end is not noted: %s",
+			     store->label.name, err);
+	ddio_env_free(store->env, id.buf, LABEL_SPACE);
 }
 
 void store_identity(const struct store *store, struct ddio_disk_id *id)
 {
+	const struct lives *life = &store->life.of;
+
 	*id = (struct ddio_disk_id){
 		.disk = store->label.disk,
-		.flags = store->life.flags |
+		.flags = (life->known ? DDIO_DISK_KNOWN : 0) |
 			 (store->label.flags & LABEL_FORGETS ? DDIO_DISK_FORGETS : 0),
-		.life = store->life.life,
-		.before = store->life.before,
+		.life = life->life,
+		.n = life->n,
 		.names = store->life.names,
+		.change = store->life.change,
 		.lost = store->life.lost,
 	};
+	memcpy(id->before, life->before, sizeof(id->before));
 	memcpy(id->uuid, store->label.uuid, sizeof(id->uuid));
 }
 
-int store_known(struct store *store, uint64_t names, uint64_t lost)
+int store_known(struct store *store, uint64_t names, uint64_t change, uint64_t lost)
 {
 	struct rec_life *life = &store->life;
-	struct store_change change = { .kind = CHANGE_LIFE };
 
 	if (batch_reserve(&store->open, 1, 0))
 		return -ENOMEM;
-	life->flags = DDIO_DISK_KNOWN;
+	life->of.known = true;
+	life->change = names != life->names || change > life->change ? change : life->change;
 	life->names = names;
 	if (lost > life->lost)
 		life->lost = lost;
-	change.start = life->names;
-	change.count = life->lost;
-	batch_change(&store->open, &change);
+	batch_change(&store->open, &(struct store_change){ .kind = CHANGE_LIFE,
+							   .id = life->change,
+							   .start = life->names,
+							   .count = life->lost });
 	return 0;
 }
 
 int store_apply_life(struct store *store, MDB_txn *txn, const struct store_change *change)
 {
 	MDB_val k = lmdb_val(STORE_LIFE_KEY, strlen(STORE_LIFE_KEY)), v;
-	struct rec_life life = { .flags = DDIO_DISK_KNOWN,
-				 .life = store->label.life,
-				 .before = store->life.before,
+	struct rec_life life = { .of = store->life.of,
+				 .change = change->id,
 				 .names = change->start,
 				 .lost = change->count };
 	uint8_t buf[REC_LIFE_LEN];
 
+	life.of.known = true;
 	rec_life_put(buf, &life);
 	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
@@ -283,6 +318,7 @@ int store_end_note(struct store *store, uint64_t boot)
 {
 	const struct store_change change = { .kind = CHANGE_END, .id = boot };
 
+	store->ending = true;
 	if (!store->ends.known)
 		return 0;
 	if (batch_reserve(&store->open, 1, 0))

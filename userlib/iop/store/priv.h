@@ -130,6 +130,7 @@ struct object {
  * @scrub: how far the disk has been looked through; @scrub_sealed: as it is being recorded
  * @ends: see store_ends()
  * @gones: files that were removed lately, or NULL
+ * @ending: the daemon ends in order
  * @lost: why a change could not be noted; the next commit fails with it
  */
 struct store {
@@ -138,6 +139,7 @@ struct store {
 	struct lmdb db;
 	struct label label;
 	struct rec_life life;
+	bool ending;
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
 	struct ranges free;
@@ -190,13 +192,12 @@ int identity_recs_write(struct identity *id, int (*fn)(MDB_txn *txn, void *arg))
 
 /* life.c: a pair of disk and records has just been made. */
 void life_first(struct store *store);
-/*
- * Disk and records belong together: checks that they are of the same time, and begins a new life if the name
- * space knows of the last one.
- */
+/* Disk and records belong together: checks that they are of the same time, and begins a new life. */
 int life_begin(struct identity *id);
-/* One of the two labels was damaged, and is written again: goes on with the life of the other. */
-int life_resume(struct identity *id, uint64_t life);
+/* The same, where one of the two labels is damaged. */
+int life_resume(struct identity *id);
+/* The store is being closed: notes it, if it ends in order. */
+void life_end(struct store *store);
 /* Writes the record of the store's life.  Returns MDB_*. */
 int life_put(struct store *store, MDB_txn *txn);
 

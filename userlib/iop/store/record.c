@@ -82,14 +82,28 @@ int rec_label_get(const void *buf, size_t len, struct label *label)
 	return value_end(&c);
 }
 
+#define LIFE_KNOWN 1u
+#define LIFE_ENDED 2u
+
 static void code_life(struct ddio_coder *c, struct rec_life *x)
 {
-	code_flags(c, &x->flags, DDIO_DISK_KNOWN);
-	code_u64(c, &x->life);
-	code_u64(c, &x->before);
+	struct lives *of = &x->of;
+	uint32_t flags = (of->known ? LIFE_KNOWN : 0) | (of->ended ? LIFE_ENDED : 0), i;
+
+	code_flags(c, &flags, LIFE_KNOWN | LIFE_ENDED);
+	if (c->reading) {
+		of->known = flags & LIFE_KNOWN;
+		of->ended = flags & LIFE_ENDED;
+	}
+	code_u64(c, &of->life);
+	code_u64(c, &of->from);
+	code_u32(c, &of->n);
+	for (i = 0; i < DDIO_LIVES; i++)
+		code_u64(c, &of->before[i]);
 	code_u64(c, &x->names);
+	code_u64(c, &x->change);
 	code_u64(c, &x->lost);
-	code_check(c, x->life, -EUCLEAN);
+	code_check(c, of->life && of->n <= DDIO_LIVES, -EUCLEAN);
 }
 
 void rec_life_put(uint8_t value[REC_LIFE_LEN], const struct rec_life *rec)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "iop/life/life.h"
 #include "iop/lmdb/key.h"
 
 #define REC_VERSION 1
@@ -17,7 +18,7 @@
 #define REC_OBJECT_LEN 24
 #define REC_EXTENT_LEN 24
 #define REC_FREE_LEN 16
-#define REC_LIFE_LEN 44
+#define REC_LIFE_LEN 120
 #define REC_SCRUB_LEN 76
 #define REC_ENDS_LEN 136
 #define REC_PENDING_KEY_LEN 16
@@ -49,12 +50,11 @@ struct label {
 
 /**
  * struct rec_life - of which time the records are
- * @flags: DDIO_DISK_KNOWN
- * @life, @before, @names, @lost: see struct ddio_disk_id
+ * @names, @change, @lost: see struct ddio_disk_id
  */
 struct rec_life {
-	uint32_t flags;
-	uint64_t life, before, names, lost;
+	struct lives of;
+	uint64_t names, change, lost;
 };
 
 /**

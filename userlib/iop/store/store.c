@@ -126,6 +126,7 @@ void store_close(struct store *store)
 		return;
 	if (bug_on(store->committer.active, "disk %s: closed during a commit", store->label.name))
 		return;
+	life_end(store);
 	store_give_none(store);
 	store_epochs_fini(store);
 	store_objects_fini(store);

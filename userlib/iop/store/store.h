@@ -67,9 +67,9 @@ uint64_t store_mismatches(const struct store *store);
 
 /* Says which disk it is, and of which time. */
 void store_identity(const struct store *store, struct ddio_disk_id *id);
-/* Notes that the name space, in its life @names, knows the disk; @lost: see struct ddio_disk_id.  0 or -ENOMEM;
- * the next commit records it. */
-int store_known(struct store *store, uint64_t names, uint64_t lost);
+/* Notes that the name space knows the disk; @names, @change, @lost: see struct ddio_disk_id.  0 or -ENOMEM; the next
+ * commit records it. */
+int store_known(struct store *store, uint64_t names, uint64_t change, uint64_t lost);
 /* Returns the incarnations of the daemon that had ended in order when the store was opened: nothing is lost of what the disk was
  * given in them. */
 const struct ddio_ends *store_ends(const struct store *store);

@@ -53,60 +53,68 @@ bool grant_genuine(const struct ddio_key *key, const struct ddio_msg_grant *gran
 	return grant_mac(key, grant, mac) && ddio_mac_same(mac, grant->mac);
 }
 
-/* All but the flags that a client may set.  @names: see disk_met_seal(), or 0. */
+/* All but the flags that a client may set.  @names, @change: see disk_met_seal(), or 0. */
 static bool disk_mac(const struct ddio_key *key, const char label[LABEL],
-		     const struct ddio_disk_id *id, uint64_t names, uint8_t mac[DDIO_MAC_LEN])
+		     const struct ddio_disk_id *id, uint64_t names, uint64_t change,
+		     uint8_t mac[DDIO_MAC_LEN])
 {
-	uint8_t text[LABEL + 64];
+	uint8_t text[LABEL + 128 + 8 * DDIO_LIVES];
 	struct ddio_wr w = ddio_wr_begin(text, sizeof(text));
 	ssize_t len;
+	uint32_t i;
 
 	ddio_wr_bytes(&w, label, LABEL);
 	ddio_wr_u32(&w, id->disk);
 	ddio_wr_u32(&w, id->flags & DDIO_DISK_FORGETS);
 	ddio_wr_bytes(&w, id->uuid, sizeof(id->uuid));
 	ddio_wr_u64(&w, id->life);
-	ddio_wr_u64(&w, id->before);
+	ddio_wr_u32(&w, id->n);
+	for (i = 0; i < id->n; i++)
+		ddio_wr_u64(&w, id->before[i]);
 	ddio_wr_u64(&w, id->names);
+	ddio_wr_u64(&w, id->change);
 	ddio_wr_u64(&w, id->lost);
 	ddio_wr_u64(&w, names);
+	ddio_wr_u64(&w, change);
 	len = ddio_wr_end(&w);
-	return key->len && len == sizeof(text) && ddio_key_mac(key, text, sizeof(text), mac);
+	return key->len && len > 0 && ddio_key_mac(key, text, (size_t)len, mac);
 }
 
 static const char of_node[LABEL] = "ddio disk      1", of_names[LABEL] = "ddio met       1";
 
 static void seal(const struct ddio_key *key, const char label[LABEL], struct ddio_disk_id *id,
-		 uint64_t names)
+		 uint64_t names, uint64_t change)
 {
-	if (!disk_mac(key, label, id, names, id->seal))
+	if (!disk_mac(key, label, id, names, change, id->seal))
 		memset(id->seal, 0, sizeof(id->seal));
 }
 
 static bool genuine(const struct ddio_key *key, const char label[LABEL],
-		    const struct ddio_disk_id *id, uint64_t names)
+		    const struct ddio_disk_id *id, uint64_t names, uint64_t change)
 {
 	uint8_t mac[DDIO_MAC_LEN];
 
-	return disk_mac(key, label, id, names, mac) && ddio_mac_same(mac, id->seal);
+	return disk_mac(key, label, id, names, change, mac) && ddio_mac_same(mac, id->seal);
 }
 
 void disk_seal(const struct ddio_key *key, struct ddio_disk_id *id)
 {
-	seal(key, of_node, id, 0);
+	seal(key, of_node, id, 0, 0);
 }
 
 bool disk_genuine(const struct ddio_key *key, const struct ddio_disk_id *id)
 {
-	return genuine(key, of_node, id, 0);
+	return genuine(key, of_node, id, 0, 0);
 }
 
-void disk_met_seal(const struct ddio_key *key, struct ddio_disk_id *id, uint64_t names)
+void disk_met_seal(const struct ddio_key *key, struct ddio_disk_id *id, uint64_t names,
+		   uint64_t change)
 {
-	seal(key, of_names, id, names);
+	seal(key, of_names, id, names, change);
 }
 
-bool disk_met_genuine(const struct ddio_key *key, const struct ddio_disk_id *id, uint64_t names)
+bool disk_met_genuine(const struct ddio_key *key, const struct ddio_disk_id *id, uint64_t names,
+		      uint64_t change)
 {
-	return genuine(key, of_names, id, names);
+	return genuine(key, of_names, id, names, change);
 }

@@ -71,13 +71,16 @@ bool grant_genuine(const struct ddio_key *key, const struct ddio_msg_grant *gran
 bool server_sign(const struct ddio_key *key, const uint8_t tie[DDIO_PROOF_LEN],
 		 uint8_t mac[DDIO_MAC_LEN]);
 /*
- * Seal what a node says of one of its disks, and what the name space says, in life @names, of a disk that it has met: clients carry
+ * Seal what a node says of one of its disks, and what the name space says, in life @names and with its last change @change, of a
+ * disk that it has met: clients carry
  * both, and of those of users nothing else counts.  Without memory the seal is not genuine.
  */
 void disk_seal(const struct ddio_key *key, struct ddio_disk_id *id);
 bool disk_genuine(const struct ddio_key *key, const struct ddio_disk_id *id);
-void disk_met_seal(const struct ddio_key *key, struct ddio_disk_id *id, uint64_t names);
-bool disk_met_genuine(const struct ddio_key *key, const struct ddio_disk_id *id, uint64_t names);
+void disk_met_seal(const struct ddio_key *key, struct ddio_disk_id *id, uint64_t names,
+		   uint64_t change);
+bool disk_met_genuine(const struct ddio_key *key, const struct ddio_disk_id *id, uint64_t names,
+		      uint64_t change);
 /* A daemon that connects to another has no user: it shows that it has their key.  If that fails, it will be refused. */
 void server_show(const struct ddio_key *key, struct ddio_conn *conn);
 

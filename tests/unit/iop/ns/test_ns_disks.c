@@ -16,7 +16,8 @@ static enum ns_meeting meet(struct nst *t, struct ddio_disk_id *id, uint32_t fla
 
 static void next_life(struct ddio_disk_id *id)
 {
-	id->before = id->life;
+	id->before[0] = id->life;
+	id->n = 1;
 	id->life += 1000;
 }
 

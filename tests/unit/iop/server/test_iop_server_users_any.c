@@ -419,13 +419,19 @@ static void every_row(void)
 /*
  * Identities of disks, which clients carry: of a user's nothing counts but what is sealed.
  */
+static uint64_t carried_change;
+
 static uint32_t carry(struct sc *c, uint16_t opcode, const struct ddio_disk_id *id, uint64_t names,
 		      uint32_t flags)
 {
 	struct ddio_msg_disk_ids x = {
-		.flags = flags, .names = names, .n = 1, .ids = (struct ddio_disk_id *)id
+		.flags = flags,
+		.names = names,
+		.change = opcode == DDIO_OP_DISKS_KNOWN ? carried_change : 0,
+		.n = 1,
+		.ids = (struct ddio_disk_id *)id,
 	};
-	uint8_t buf[256];
+	uint8_t buf[512];
 	ssize_t len = ddio_put_disk_ids(buf, sizeof(buf), &x);
 
 	CU_ASSERT_FATAL(len > 0);
@@ -443,6 +449,7 @@ static struct ddio_disk_id carried(const struct sc *c, uint64_t *names)
 	CU_ASSERT_EQUAL_FATAL(x.n, 1);
 	id = x.ids[0];
 	*names = x.names;
+	carried_change = x.change;
 	ddio_msg_disk_ids_free(&x);
 	return id;
 }
@@ -483,7 +490,8 @@ static bool lie(struct ddio_disk_id *id, int i)
 
 	switch (i) {
 	case 0: /* the next life of the disk */
-		id->before = id->life;
+		id->before[0] = id->life;
+		id->n = 1;
 		id->life += later;
 		return true;
 	case 1:
@@ -501,6 +509,9 @@ static bool lie(struct ddio_disk_id *id, int i)
 	case 5:
 		id->disk++;
 		return true;
+	case 6:
+		id->change++;
+		return true;
 	default:
 		return false;
 	}
@@ -516,7 +527,8 @@ static void forged(void)
 	struct ddio_disk_id id, met = right;
 	int i;
 
-	disk_met_seal(key, &met, names);
+	carried_change = 0;
+	disk_met_seal(key, &met, names, 0);
 	for (i = 0; id = right, lie(&id, i); i++) {
 		CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED),
 				DDIO_ST_PERMISSION);
@@ -528,7 +540,7 @@ static void forged(void)
 				    DDIO_ST_OK);
 		CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_FS_DISKS, &right, 0, 0), DDIO_ST_OK);
 	}
-	CU_ASSERT_EQUAL(i, 6);
+	CU_ASSERT_EQUAL(i, 7);
 	/* The one's seal is not the other's, nor is that of another life of the name space. */
 	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &met, 0, DDIO_DISKS_SEALED),
 			DDIO_ST_PERMISSION);
@@ -556,7 +568,8 @@ static void no_losses(void)
 	CU_ASSERT_EQUAL(mine->lost, lost + 1);
 	id = *mine;
 	id.lost = lost + 2;
-	disk_met_seal(&u->sw->iop->servers_key, &id, names);
+	carried_change = 0;
+	disk_met_seal(&u->sw->iop->servers_key, &id, names, 0);
 	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names, DDIO_DISKS_SEALED),
 			DDIO_ST_OK);
 	CU_ASSERT_EQUAL(mine->lost, lost + 2);

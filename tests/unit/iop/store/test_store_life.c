@@ -6,7 +6,7 @@
 
 #define SIZE (4 * MIB)
 
-enum { NAMES = 77 };
+enum { NAMES = 77, CHANGE = 8 };
 
 static uint64_t life(const struct ut_store *t)
 {
@@ -19,7 +19,7 @@ static uint64_t life(const struct ut_store *t)
 /* The name space knows the disk. */
 static void known(struct ut_store *t, uint64_t lost)
 {
-	CU_ASSERT_EQUAL(store_known(t->store, NAMES, lost), 0);
+	CU_ASSERT_EQUAL(store_known(t->store, NAMES, CHANGE, lost), 0);
 	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
 }
 
@@ -27,23 +27,60 @@ static void test_begins(void)
 {
 	struct ddio_disk_id id;
 	struct ut_store t;
-	uint64_t first;
+	uint64_t first, second, third;
 
 	ut_store_begin(&t, SIZE);
 	first = life(&t);
 	CU_ASSERT_NOT_EQUAL(first, 0);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
-	CU_ASSERT_EQUAL(life(&t), first);
+	second = life(&t);
+	CU_ASSERT(second > first);
 	known(&t, 5);
-	CU_ASSERT_EQUAL(life(&t), first);
+	CU_ASSERT_EQUAL(life(&t), second);
+	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	third = life(&t);
 	CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
 	store_identity(t.store, &id);
-	CU_ASSERT(id.life > first);
-	CU_ASSERT_EQUAL(id.before, first);
+	CU_ASSERT(id.life > third);
+	/* The last one that the name space is known to have met, and that which it may have met since. */
+	CU_ASSERT_EQUAL_FATAL(id.n, 2);
+	CU_ASSERT_EQUAL(id.before[0], second);
+	CU_ASSERT_EQUAL(id.before[1], third);
 	CU_ASSERT_EQUAL(id.names, NAMES);
+	CU_ASSERT_EQUAL(id.change, CHANGE);
 	CU_ASSERT_EQUAL(id.lost, 5);
 	CU_ASSERT_EQUAL(id.flags, 0);
 	ut_store_end(&t);
+}
+
+/* However many starts nobody comes to, the last life that was known is remembered, and the one before this one. */
+static void test_many_starts(void)
+{
+	struct ddio_disk_id id;
+	struct ut_store t;
+	uint64_t first, last = 0;
+	int i;
+
+	ut_store_begin(&t, SIZE);
+	first = life(&t);
+	known(&t, 0);
+	for (i = 0; i < 2 * DDIO_LIVES; i++) {
+		last = life(&t);
+		CU_ASSERT_EQUAL(ut_store_reopen(&t), 0);
+	}
+	store_identity(t.store, &id);
+	CU_ASSERT_EQUAL_FATAL(id.n, DDIO_LIVES);
+	CU_ASSERT_EQUAL(id.before[0], first);
+	CU_ASSERT_EQUAL(id.before[DDIO_LIVES - 1], last);
+	ut_store_end(&t);
+}
+
+/* An orderly end: no copy of one of the two that was taken before it fits the other. */
+static void end_in_order(struct ut_store *t)
+{
+	CU_ASSERT_EQUAL(store_end_note(t->store, 9), 0);
+	CU_ASSERT_EQUAL(ut_store_commit(t), 0);
+	ut_store_close(t);
 }
 
 /* Takes a copy of records or disk, or puts it back. */
@@ -86,25 +123,78 @@ static void test_disk_put_back(void)
 	put_back(false);
 }
 
-/* A start that is cut off between the records and the disk's label. */
-static void test_cut_off(void)
+/* Copies that were taken while the daemon was running. */
+static void put_back_running(bool records)
 {
+	struct ddio_disk_id id;
 	struct ut_store t;
 	uint64_t first;
 
 	ut_store_begin(&t, SIZE);
 	known(&t, 0);
 	first = life(&t);
+	copy(&t, records, false);
+	end_in_order(&t);
+	copy(&t, records, true);
+	CU_ASSERT_EQUAL(ut_store_open(&t), -EMEDIUMTYPE);
+	ut_store_end(&t);
+	/* The name space was told of no end. */
+	ut_store_begin(&t, SIZE);
+	known(&t, 0);
+	first = life(&t);
+	end_in_order(&t);
+	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
+	store_identity(t.store, &id);
+	CU_ASSERT_EQUAL_FATAL(id.n, 1);
+	CU_ASSERT_EQUAL(id.before[0], first);
+	ut_store_end(&t);
+}
+
+static void test_records_of_a_running_one(void)
+{
+	put_back_running(true);
+}
+
+static void test_disk_of_a_running_one(void)
+{
+	put_back_running(false);
+}
+
+static uint64_t half_from;
+
+static int make_half(MDB_txn *txn, void *arg)
+{
+	struct store *store = arg;
+
+	store->life.of.from = half_from;
+	return life_put(store, txn);
+}
+
+/* A start that is cut off: the records have the next life; the disk has it, or the one before. */
+static void cut_off(bool written, bool half, int want)
+{
+	struct ut_store t;
+
+	ut_store_begin(&t, SIZE);
+	known(&t, 0);
+	half_from = half ? life(&t) : 0;
 	ut_store_close(&t);
 	copy(&t, false, false);
 	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
-	CU_ASSERT(life(&t) > first);
-	first = life(&t);
+	CU_ASSERT_EQUAL(lmdb_write(&t.store->db, make_half, t.store), 0);
 	ut_store_close(&t);
-	copy(&t, false, true);
-	CU_ASSERT_EQUAL(ut_store_open(&t), 0);
-	CU_ASSERT_EQUAL(life(&t), first);
+	if (!written)
+		copy(&t, false, true);
+	CU_ASSERT_EQUAL(ut_store_open(&t), want);
 	ut_store_end(&t);
+}
+
+static void test_cut_off(void)
+{
+	cut_off(true, true, 0);
+	cut_off(false, true, 0);
+	cut_off(true, false, 0);
+	cut_off(false, false, -EMEDIUMTYPE);
 }
 
 /* A file that may have lost its object is not given an empty one. */
@@ -131,9 +221,12 @@ static void test_lost(void)
 }
 
 static const struct ut_case cases[] = {
-	{ "a life begins when the last one is known", test_begins },
+	{ "each start is a life", test_begins },
+	{ "many starts", test_many_starts },
 	{ "records put back", test_records_put_back },
 	{ "disk put back", test_disk_put_back },
+	{ "records of a daemon that runs put back", test_records_of_a_running_one },
+	{ "disk of a daemon that runs put back", test_disk_of_a_running_one },
 	{ "a start cut off", test_cut_off },
 	{ "lost objects", test_lost },
 	{ NULL, NULL },

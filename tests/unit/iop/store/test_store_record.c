@@ -243,18 +243,23 @@ static void test_label(void)
 
 static void test_life(void)
 {
-	static const struct rec_life life = { .flags = DDIO_DISK_KNOWN,
-					      .life = 0x0102030405060708,
-					      .before = 0x1112131415161718,
+	static const struct rec_life life = { .of = { .life = 0x0102030405060708,
+						      .from = 0x0a0b0c0d0e0f1011,
+						      .known = true,
+						      .n = 2,
+						      .before = { 0x1112131415161718, 1 } },
 					      .names = 0x2122232425262728,
+					      .change = 0x4142434445464748,
 					      .lost = 0x3132333435363738 };
 	uint8_t buf[REC_LIFE_LEN];
 	struct rec_life got;
 	uint8_t *want;
 	size_t len;
 
-	want = ut_hex("01000000 02000000 0807060504030201 1817161514131211 2827262524232221 "
-		      "3837363534333231 5a924416",
+	want = ut_hex("01000000 01000000 0807060504030201 11100f0e0d0c0b0a 02000000 "
+		      "1817161514131211 0100000000000000 0000000000000000 0000000000000000 "
+		      "0000000000000000 0000000000000000 0000000000000000 0000000000000000 "
+		      "2827262524232221 4847464544434241 3837363534333231 44a49055",
 		      &len);
 	rec_life_put(buf, &life);
 	CU_ASSERT_EQUAL(len, sizeof(buf));
