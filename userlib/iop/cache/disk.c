@@ -17,15 +17,24 @@ static void entry_ready(struct cache *c, struct cache_entry *e)
 	cache_kick(c);
 }
 
-static void entry_write_failed(struct cache *c, struct cache_entry *e, int err)
+/* A lack of memory is not the disk's fault, and concerns all blocks alike: it is told once. */
+static void say_write_failed(struct cache *c, const struct cache_entry *e, int err)
 {
 	const struct ddio_file_ref *file = object_file(e->obj);
 
+	if (err == -ENOMEM && c->said == err)
+		return;
+	c->said = err == -ENOMEM ? err : 0;
 	ddio_env_log(
 		c->env, DDIO_LOG_ERR,
 		"disk %s: block %llu of file %llu could not be written and stays in memory: %s",
 		ddio_disk_name(c->queue.disk), (unsigned long long)e->block,
 		(unsigned long long)file->id, strerror(-err));
+}
+
+static void entry_write_failed(struct cache *c, struct cache_entry *e, int err)
+{
+	say_write_failed(c, e, err);
 	e->failed = true;
 	e->write_back = false;
 	e->count = 0;
@@ -78,17 +87,20 @@ static void entry_spoiled(struct cache *c, struct cache_entry *e)
 
 static void entry_write_end(struct cache *c, struct cache_entry *e, int status)
 {
-	bool written = !status && !e->stale;
+	int err;
 
 	c->writing -= cache_mem_cost(e->size);
-	object_write_end(e->obj, e->block, written, e->buf);
+	err = object_write_end(e->obj, e->block, !status && !e->stale, e->buf);
 	if (e->stale)
 		return;
+	if (!status)
+		status = err;
 	if (status) {
 		entry_write_failed(c, e, status);
 		return;
 	}
 	c->mem_err = 0;
+	c->said = 0;
 	if (e->proven && !object_prove(e->obj, e->block, e->proof))
 		entry_spoiled(c, e);
 	else

@@ -160,6 +160,7 @@ struct ahead;
  * @wanted: memory that the entries in @mem wait for
  * @showcase: NULL until somebody asks for it; buffers lie in it from then on
  * @writing: memory of blocks being written back or filled
+ * @said: -ENOMEM once the log has it, until a block is written again
  * @mem_err: a write back failed while an entry waited for memory
  * @inflight: disk requests of the cache
  * @epoch: number of the last flush
@@ -189,7 +190,7 @@ struct cache {
 	struct ahead *ahead;
 	uint64_t seq, epoch;
 	uint64_t ndirty;
-	int lost_err, mem_err;
+	int lost_err, mem_err, said;
 	struct cache_stats stats;
 	struct ddio_timer retry;
 	struct ddio_post kick;

@@ -51,9 +51,12 @@ static void commit_worked(void *arg)
 			return;
 		}
 	}
-	if (err)
+	if (err && err != c->said)
 		ddio_env_log(c->env, DDIO_LOG_ERR, "%s: a commit of records failed: %s", c->db->dir,
 			     mdb_strerror(-err));
+	if (!err && c->said)
+		ddio_env_log(c->env, DDIO_LOG_INFO, "%s: records are committed again", c->db->dir);
+	c->said = err;
 	commit_end(c, err);
 }
 

@@ -40,6 +40,7 @@ struct committer_ops {
  * @flushed: what ddio_disk_written() said when a commit last had the disk flushed; UINT64_MAX: none has, or one has failed
  *	since
  * @any: the current commit has changes
+ * @said: the error of the last commit, which the log has; one that lasts is told once
  * @stopped: 0, or the error of a flush of @disk: no later commit can succeed
  */
 struct committer {
@@ -54,7 +55,7 @@ struct committer {
 	struct ddio_post post, repeat;
 	uint64_t flushed;
 	bool active, any;
-	int err, stopped;
+	int err, said, stopped;
 };
 
 void committer_init(struct committer *c, struct ddio_env *env, struct lmdb *db,

@@ -204,8 +204,10 @@ uint64_t object_stretch(const struct object *obj, uint64_t first, uint64_t count
 static int note_written(struct object *obj, uint64_t first, uint64_t *end)
 {
 	const struct range_node *kept = ranges_find(&obj->reserved, first);
-	int ret;
+	int ret = object_ranges_ready(obj);
 
+	if (ret)
+		return ret;
 	if (kept && kept->start <= first) {
 		if (*end > kept->start + kept->len)
 			*end = kept->start + kept->len;
@@ -217,27 +219,26 @@ static int note_written(struct object *obj, uint64_t first, uint64_t *end)
 	return object_note_extents(obj, first, *end - first, false);
 }
 
-void object_written(struct object *obj, uint64_t first, uint64_t count)
+int object_written(struct object *obj, uint64_t first, uint64_t count)
 {
 	const struct range_node *raw;
 	uint64_t end = first + count, from, to;
 
 	if (obj->removed || end < first)
-		return;
+		return 0;
 	if (obj->fresh.n && fresh_written(obj, first, end))
-		obj->store->lost = -ENOMEM;
+		return -ENOMEM;
 	for (raw = ranges_find(&obj->unwritten, first); raw && raw->start < end;
 	     raw = ranges_find(&obj->unwritten, first)) {
 		from = raw->start > first ? raw->start : first;
 		to = raw->start + raw->len < end ? raw->start + raw->len : end;
-		if (note_written(obj, from, &to) ||
-		    ranges_remove(&obj->unwritten, from, to - from)) {
-			obj->store->lost = -ENOMEM;
-			return;
-		}
+		if (note_written(obj, from, &to))
+			return -ENOMEM;
+		ranges_remove(&obj->unwritten, from, to - from);
 		obj->seq = obj->store->seq;
 		first = to;
 	}
+	return 0;
 }
 
 static struct sums_block sums_block(const struct object *obj, uint64_t block)
@@ -307,36 +308,46 @@ static const uint32_t *made_sums(const struct object *obj, const struct ddio_dis
 	return made && made->n == sums_chunks(obj->ref.block) ? made->sum : NULL;
 }
 
-static void write_end(struct object *obj, uint64_t block, bool written,
-		      const struct sums_data *data)
+static void write_failed(struct object *obj, uint64_t block)
+{
+	const struct sums_block b = sums_block(obj, block);
+
+	if (fresh_has(obj, block))
+		sums_write_none(&obj->store->sums, &b);
+	else
+		sums_write_end(&obj->store->sums, &b, NULL, false);
+}
+
+/* What cannot be noted for lack of memory counts as not written: the block stays as it was, and may be written again. */
+static int write_end(struct object *obj, uint64_t block, bool written, const struct sums_data *data)
 {
 	const struct sums_block b = sums_block(obj, block);
 	bool due = block_due(obj, block);
+	int ret;
 
 	if (obj->removed)
-		return;
-	if (!written && fresh_has(obj, block)) {
-		sums_write_none(&obj->store->sums, &b);
-		return;
-	}
-	sums_write_end(&obj->store->sums, &b, written ? data : NULL, written && due);
-	if (written)
-		object_written(obj, block, 1);
+		return 0;
+	ret = written ? object_written(obj, block, 1) : 0;
+	if (ret || !written)
+		write_failed(obj, block);
+	else
+		sums_write_end(&obj->store->sums, &b, data, due);
+	return ret;
 }
 
-void object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
+int object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
 {
 	const struct sums_data known = { .bytes = data };
 
-	write_end(obj, block, written, data ? &known : NULL);
+	return write_end(obj, block, written, data ? &known : NULL);
 }
 
-void object_write_made(struct object *obj, uint64_t block, const void *data,
-		       const struct ddio_disk_sums *made)
+int object_write_made(struct object *obj, uint64_t block, const void *data,
+		      const struct ddio_disk_sums *made)
 {
 	const struct sums_data known = { .bytes = data, .made = made_sums(obj, made) };
 
-	write_end(obj, block, true, &known);
+	return write_end(obj, block, true, &known);
 }
 
 bool object_sums(const struct object *obj)
@@ -349,14 +360,20 @@ bool object_takes_sum(const struct object *obj)
 	return object_sums(obj) && sums_chunks(obj->ref.block) == 1;
 }
 
-void object_write_told(struct object *obj, uint64_t block, uint32_t sum)
+int object_write_told(struct object *obj, uint64_t block, uint32_t sum)
 {
 	const struct sums_block b = sums_block(obj, block);
+	bool due = block_due(obj, block);
+	int ret;
 
 	if (obj->removed)
-		return;
-	sums_write_told(&obj->store->sums, &b, sum, block_due(obj, block));
-	object_written(obj, block, 1);
+		return 0;
+	ret = object_written(obj, block, 1);
+	if (ret)
+		write_failed(obj, block);
+	else
+		sums_write_told(&obj->store->sums, &b, sum, due);
+	return ret;
 }
 
 /* Says in the log which chunk of a block differs from its checksum. */

@@ -80,16 +80,53 @@ static bool batch_empty(const struct store_batch *batch)
 	return !batch->nchanges && !batch->nfreed;
 }
 
+/* Forgets the changes that are in the records although the commit failed. */
+static void batch_trim(struct store_batch *batch)
+{
+	size_t n = batch->applied;
+
+	if (n)
+		memmove(batch->changes, batch->changes + n,
+			(batch->nchanges - n) * sizeof(*batch->changes));
+	batch->nchanges -= n;
+	batch->applied = 0;
+}
+
+/*
+ * Puts a sealed batch whose commit has failed in front of the open one; together they are the open batch.  Without memory it waits,
+ * and so do all later changes: the next commit tries again.
+ */
+static int batch_restore(struct store *store)
+{
+	struct store_batch *sealed = &store->sealed, *open = &store->open;
+	size_t i;
+
+	batch_trim(sealed);
+	store->failed = batch_reserve(sealed, open->nchanges, open->nfreed);
+	if (store->failed)
+		return -ENOMEM;
+	for (i = 0; i < open->nchanges; i++)
+		sealed->changes[sealed->nchanges++] = open->changes[i];
+	for (i = 0; i < open->nfreed; i++)
+		sealed->freed[sealed->nfreed++] = open->freed[i];
+	batch_fini(open);
+	store->open = *sealed;
+	memset(sealed, 0, sizeof(*sealed));
+	return 0;
+}
+
 static bool store_seal(void *ctx)
 {
 	struct store *store = ctx;
 
+	store->sealed_lost = store->failed ? batch_restore(store) : 0;
+	if (store->sealed_lost)
+		return true;
 	/* An empty batch that was sealed before has not ended, but may have memory. */
 	batch_fini(&store->sealed);
 	store->sealed = store->open;
 	store->sealed_seq = store->seq++;
 	memset(&store->open, 0, sizeof(store->open));
-	store->sealed_lost = store->lost;
 	store->scrub_sealed = store->scrub;
 	/* What was written may not be recorded without its sums. */
 	if (sums_seal(&store->sums))
@@ -119,7 +156,7 @@ static bool store_same(void *ctx)
 {
 	const struct store *store = ctx;
 
-	return batch_empty(&store->open) && !store->lost && !sums_due(&store->sums);
+	return batch_empty(&store->open) && !store->failed && !sums_due(&store->sums);
 }
 
 static size_t part_end(const struct store_batch *batch)
@@ -194,18 +231,6 @@ static int store_parts(void *ctx)
 	return ret ? ret : sums_parts(store, false);
 }
 
-/* Forgets the changes that are in the records although the commit failed. */
-static void batch_trim(struct store_batch *batch)
-{
-	size_t n = batch->applied;
-
-	if (n)
-		memmove(batch->changes, batch->changes + n,
-			(batch->nchanges - n) * sizeof(*batch->changes));
-	batch->nchanges -= n;
-	batch->applied = 0;
-}
-
 bool store_room(struct store *store)
 {
 	uint64_t changes = store->open.nchanges + store->sealed.nchanges +
@@ -219,33 +244,13 @@ bool store_room(struct store *store)
 			      store->env);
 }
 
-/* Puts the sealed batch in front of the open one; together they are the open batch. */
-static void batch_restore(struct store *store)
-{
-	struct store_batch *sealed = &store->sealed, *open = &store->open;
-	size_t i;
-
-	batch_trim(sealed);
-	if (batch_reserve(sealed, open->nchanges, open->nfreed)) {
-		store->lost = -ENOMEM;
-		return;
-	}
-	for (i = 0; i < open->nchanges; i++)
-		sealed->changes[sealed->nchanges++] = open->changes[i];
-	for (i = 0; i < open->nfreed; i++)
-		sealed->freed[sealed->nfreed++] = open->freed[i];
-	batch_fini(open);
-	store->open = *sealed;
-	memset(sealed, 0, sizeof(*sealed));
-}
-
 static void store_ended(void *ctx, int err)
 {
 	struct store *store = ctx;
 
 	sums_ended(&store->sums, err);
 	if (err) {
-		batch_restore(store);
+		(void)batch_restore(store);
 		return;
 	}
 	if (store->sealed.nfreed)
@@ -316,5 +321,6 @@ bool store_unsettled(const struct store *store)
 
 bool store_dirty(const struct store *store)
 {
-	return store->committer.active || !batch_empty(&store->open) || sums_due(&store->sums);
+	return store->committer.active || !batch_empty(&store->open) || store->failed ||
+	       sums_due(&store->sums);
 }

@@ -266,17 +266,24 @@ static struct sums_block block_of(const struct object *obj, uint64_t block)
 	return (struct sums_block){ .id = obj->ref.id, .block = block, .bs = obj->ref.block };
 }
 
-static int move_sums(struct store_epoch *e, uint64_t first, uint64_t count)
+/* Loads them, so that move_sums() cannot fail. */
+static int ready_sums(struct store_epoch *e, uint64_t first, uint64_t count)
+{
+	const struct sums_block from = block_of(e->shadow, first), to = block_of(e->file, first);
+	int ret = sums_ready(&e->store->sums, &from, count);
+
+	return ret ? ret : sums_ready(&e->store->sums, &to, count);
+}
+
+static void move_sums(struct store_epoch *e, uint64_t first, uint64_t count)
 {
 	uint64_t i;
-	int ret = 0;
 
-	for (i = first; i < first + count && !ret; i++) {
+	for (i = first; i < first + count; i++) {
 		const struct sums_block from = block_of(e->shadow, i), to = block_of(e->file, i);
 
-		ret = sums_move(&e->store->sums, &from, &to);
+		sums_move(&e->store->sums, &from, &to);
 	}
-	return ret;
 }
 
 /* Moves blocks that lie together: 0 or -ENOMEM. */
@@ -293,14 +300,10 @@ static int move(struct store_epoch *e, uint64_t first, uint64_t count, uint64_t 
 
 	/* What can fail comes first.  A cut may split an extent of each. */
 	if (batch_reserve(&e->store->open, 3, 0) || extent_map_reserve(&e->shadow->map, 1) ||
-	    fresh_drop(file, first, first + count) || extent_map_reserve(&file->map, 2) ||
-	    object_cut_ready(file, first, first + count))
+	    ready_sums(e, first, count) || fresh_drop(file, first, first + count) ||
+	    extent_map_reserve(&file->map, 2) || object_cut_ready(file, first, first + count))
 		return -ENOMEM;
-	if (move_sums(e, first, count)) {
-		/* Some are those of blocks that have not moved: nothing may be recorded. */
-		e->store->lost = -ENOMEM;
-		return -ENOMEM;
-	}
+	move_sums(e, first, count);
 	object_note(file);
 	batch_change(&e->store->open, &change);
 	object_cut(file, first, first + count);

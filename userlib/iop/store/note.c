@@ -50,6 +50,20 @@ bool object_frozen(const struct object *obj)
 	return obj->frozen;
 }
 
+size_t object_extents_within(const struct object *obj, uint64_t first, uint64_t end)
+{
+	size_t at = extent_map_find(&obj->map, first), n = 0;
+
+	while (at + n < obj->map.n && obj->map.v[at + n].block < end)
+		n++;
+	return n;
+}
+
+int object_ranges_ready(struct object *obj)
+{
+	return ranges_ready(&obj->unwritten) || ranges_ready(&obj->reserved) ? -ENOMEM : 0;
+}
+
 int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool unwritten)
 {
 	struct store_batch *batch = &obj->store->open;
@@ -58,12 +72,13 @@ int object_note_extents(struct object *obj, uint64_t first, uint64_t count, bool
 	const struct extent *ext;
 	uint64_t end = first + count;
 
+	/* All or none: what is noted twice could not be committed. */
+	if (batch_reserve(batch, 1 + object_extents_within(obj, first, end), 0))
+		return -ENOMEM;
 	change.bs = obj->ref.block;
 	change.id = obj->ref.id;
 	for (; at < obj->map.n && first < end; at++) {
 		ext = &obj->map.v[at];
-		if (batch_reserve(batch, 2, 0))
-			return -ENOMEM;
 		object_note(obj);
 		change.block = first;
 		change.start = ext->start + (first - ext->block) * obj->ref.block;

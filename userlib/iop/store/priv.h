@@ -131,7 +131,8 @@ struct object {
  * @ends: see store_ends()
  * @gones: files that were removed lately, or NULL
  * @ending: the daemon ends in order
- * @lost: why a change could not be noted; the next commit fails with it
+ * @failed: @sealed is of a commit that has failed, and there was no memory to put it in front of @open
+ * @sealed_lost: why what was to be sealed was not: the commit fails with it
  */
 struct store {
 	struct ddio_env *env;
@@ -161,7 +162,8 @@ struct store {
 	struct ddio_ends ends;
 	struct gones *gones;
 	uint64_t seq, sealed_seq, done_seq;
-	int lost, sealed_lost;
+	bool failed;
+	int sealed_lost;
 	struct committer committer;
 };
 
@@ -322,8 +324,13 @@ int store_apply_replace(struct store *store, MDB_txn *txn, const struct store_ch
 /* apply_extent.c: blocks of the shadow become those of the object. */
 int store_apply_move(struct store *store, MDB_txn *txn, const struct store_change *change);
 
-/* range.c: makes room for a change that frees what the object has of [first, end), and forgets what was not written.
- * 0 or -ENOMEM. */
+/* note.c: returns how many extents have blocks of [first, end). */
+size_t object_extents_within(const struct object *obj, uint64_t first, uint64_t end);
+/* note.c: makes sure of memory, so that one change of what is unwritten, and of what is reserved, cannot fail: 0 or -ENOMEM. */
+int object_ranges_ready(struct object *obj);
+
+/* range.c: makes room for a change that frees what the object has of [first, end), and then forgets what was not written.
+ * 0, or -ENOMEM with nothing changed. */
 int object_cut_ready(struct object *obj, uint64_t first, uint64_t end);
 /* Notes the space of [first, end) as freed by the open batch, and takes the blocks out of the object. */
 void object_cut(struct object *obj, uint64_t first, uint64_t end);

@@ -18,14 +18,13 @@ static int reserve_run(struct object *obj, uint64_t first, uint64_t *count)
 	}
 	if (kept && *count > kept->start - first)
 		*count = kept->start - first;
-	ret = object_note_extents(obj, first, *count, true);
+	ret = object_ranges_ready(obj);
+	if (!ret)
+		ret = object_note_extents(obj, first, *count, true);
 	if (ret)
 		return ret;
 	obj->seq = obj->store->seq;
-	ret = ranges_add(&obj->reserved, first, *count);
-	if (ret)
-		obj->store->lost = ret;
-	return ret;
+	return ranges_add(&obj->reserved, first, *count);
 }
 
 int object_reserve(struct object *obj, uint64_t first, uint64_t count)
@@ -46,17 +45,15 @@ int object_reserve(struct object *obj, uint64_t first, uint64_t count)
 
 static int unwrite_run(struct object *obj, uint64_t first, uint64_t count)
 {
-	int ret = ranges_add(&obj->unwritten, first, count);
+	int ret = object_ranges_ready(obj);
 
-	if (ret)
-		return ret;
-	ret = ranges_add(&obj->reserved, first, count);
 	if (!ret)
 		ret = object_note_mark(obj, first, count, true);
 	if (ret)
-		obj->store->lost = ret;
+		return ret;
 	obj->seq = obj->store->seq;
-	return ret;
+	ret = ranges_add(&obj->unwritten, first, count);
+	return ret ? ret : ranges_add(&obj->reserved, first, count);
 }
 
 /* Makes blocks read as zeros that have a place.  Where others have it, too, they get another one. */
@@ -97,16 +94,6 @@ int object_unwrite(struct object *obj, uint64_t first, uint64_t count)
 	return ret;
 }
 
-/* Returns how many extents have blocks of [first, end). */
-static size_t extents_within(const struct object *obj, uint64_t first, uint64_t end)
-{
-	size_t at = extent_map_find(&obj->map, first), n = 0;
-
-	while (at + n < obj->map.n && obj->map.v[at + n].block < end)
-		n++;
-	return n;
-}
-
 static void note_freed(struct object *obj, uint64_t first, uint64_t end)
 {
 	size_t at = extent_map_find(&obj->map, first);
@@ -122,22 +109,14 @@ static void note_freed(struct object *obj, uint64_t first, uint64_t end)
 	}
 }
 
-static int forget_unwritten(struct object *obj, uint64_t first, uint64_t count)
-{
-	if (ranges_remove(&obj->unwritten, first, count))
-		return -ENOMEM;
-	if (!ranges_remove(&obj->reserved, first, count))
-		return 0;
-	obj->store->lost = -ENOMEM;
-	return -ENOMEM;
-}
-
 int object_cut_ready(struct object *obj, uint64_t first, uint64_t end)
 {
-	if (batch_reserve(&obj->store->open, 1, extents_within(obj, first, end)) ||
-	    extent_map_reserve(&obj->map, 1))
+	if (batch_reserve(&obj->store->open, 1, object_extents_within(obj, first, end)) ||
+	    extent_map_reserve(&obj->map, 1) || object_ranges_ready(obj))
 		return -ENOMEM;
-	return forget_unwritten(obj, first, end - first);
+	ranges_remove(&obj->unwritten, first, end - first);
+	ranges_remove(&obj->reserved, first, end - first);
+	return 0;
 }
 
 void object_cut(struct object *obj, uint64_t first, uint64_t end)
@@ -163,7 +142,7 @@ int object_punch(struct object *obj, uint64_t first, uint64_t count)
 		return obj->removed ? -ENOENT : -EUCLEAN;
 	if (obj->frozen)
 		return -EROFS;
-	if (!count || !extents_within(obj, first, end))
+	if (!count || !object_extents_within(obj, first, end))
 		return 0;
 	if (fresh_drop(obj, first, end) || object_cut_ready(obj, first, end))
 		return -ENOMEM;

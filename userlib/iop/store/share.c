@@ -227,22 +227,31 @@ uint64_t object_shared(const struct object *obj)
 	return n / obj->ref.block;
 }
 
-static int copy_sums(struct object *to, uint64_t first, const struct object *from, uint64_t at,
-		     uint64_t count)
+/* Loads them, so that copy_sums() cannot fail. */
+static int ready_sums(struct object *to, uint64_t first, const struct object *from, uint64_t at,
+		      uint64_t count)
+{
+	const struct sums_block a = { from->ref.id, at, from->ref.block };
+	const struct sums_block b = { to->ref.id, first, to->ref.block };
+	int ret = sums_ready(&to->store->sums, &a, count);
+
+	return ret ? ret : sums_ready(&to->store->sums, &b, count);
+}
+
+static void copy_sums(struct object *to, uint64_t first, const struct object *from, uint64_t at,
+		      uint64_t count)
 {
 	uint64_t i;
-	int ret = 0;
 
-	for (i = 0; i < count && !ret; i++) {
+	for (i = 0; i < count; i++) {
 		const struct sums_block a = { from->ref.id, at + i, from->ref.block };
 		const struct sums_block b = { to->ref.id, first + i, to->ref.block };
 
-		ret = sums_move(&to->store->sums, &a, &b);
+		sums_move(&to->store->sums, &a, &b);
 	}
-	return ret;
 }
 
-/* Gives an extent, whose range is free in @to: 0 or -ENOMEM. */
+/* Gives an extent in place of what @to has there: 0, or -ENOMEM with nothing changed. */
 static int give(struct object *to, const struct extent *ext)
 {
 	const struct store_change change = {
@@ -253,13 +262,19 @@ static int give(struct object *to, const struct extent *ext)
 		.start = ext->start,
 		.count = ext->count,
 	};
+	uint64_t len = ext->count * to->ref.block;
 	int ret;
 
-	if (batch_reserve(&to->store->open, 2, 0) || extent_map_reserve(&to->map, 1))
+	if (batch_reserve(&to->store->open, 3, 0) || extent_map_reserve(&to->map, 2))
 		return -ENOMEM;
-	ret = shares_add(&to->store->shares, ext->start, ext->count * to->ref.block, 1);
+	ret = shares_add(&to->store->shares, ext->start, len, 1);
 	if (ret)
 		return ret;
+	ret = object_punch(to, ext->block, ext->count);
+	if (ret) {
+		store_give_back(to->store, ext->start, len);
+		return ret;
+	}
 	object_note(to);
 	batch_change(&to->store->open, &change);
 	extent_map_add(&to->map, ext, 1, to->ref.block);
@@ -283,15 +298,13 @@ static int share_run(struct object *to, uint64_t first, struct object *from, uin
 		*count = run;
 	ext.count = *count;
 	*steps = SHARE_EXTENT + (there ? *count * chunks : 0);
-	ret = object_punch(to, first, *count);
-	if (ret || !there)
-		return ret;
-	ret = give(to, &ext);
-	if (!ret && copy_sums(to, first, from, at, *count)) {
-		/* The blocks may not be recorded with the sums of others. */
-		to->store->lost = -ENOMEM;
-		ret = -ENOMEM;
-	}
+	if (!there)
+		return object_punch(to, first, *count);
+	ret = ready_sums(to, first, from, at, *count);
+	if (!ret)
+		ret = give(to, &ext);
+	if (!ret)
+		copy_sums(to, first, from, at, *count);
 	return ret;
 }
 

@@ -182,7 +182,8 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count);
  * object_target() finds the places, as after object_alloc() of blocks that others have, too.  Return: whether they have them.
  */
 bool object_renew(struct object *obj, uint64_t first, uint64_t count);
-void object_written(struct object *obj, uint64_t first, uint64_t count);
+/* Blocks have been written.  Return: 0, or -ENOMEM: from some block on they count as not written. */
+int object_written(struct object *obj, uint64_t first, uint64_t count);
 /* Returns 0 if the disk has space for those of the blocks that have no place; else the error of object_alloc(). */
 int object_room(struct object *obj, uint64_t first, uint64_t count);
 /* Returns how many of @count blocks from @first on can get places, or read as zeros, in @steps steps. */
@@ -198,17 +199,20 @@ int object_write_begin(struct object *obj, uint64_t block);
 bool object_write_ahead(struct object *obj, uint64_t first, uint64_t count, uint32_t *steps);
 /* The same of a block, and of others that will follow. */
 bool object_write_soon(struct object *obj, uint64_t block);
-/* @written: as by object_written(); @data: the block, or NULL if it went past us. */
-void object_write_end(struct object *obj, uint64_t block, bool written, const void *data);
+/*
+ * @written: as by object_written(); @data: the block, or NULL if it went past us.  Return: 0, or -ENOMEM: the block counts as
+ * not written, as if the disk had failed.
+ */
+int object_write_end(struct object *obj, uint64_t block, bool written, const void *data);
 /* The same of one that was written by a request; *@made: the sums that the disk's engine made of it, if it did. */
-void object_write_made(struct object *obj, uint64_t block, const void *data,
-		       const struct ddio_disk_sums *made);
+int object_write_made(struct object *obj, uint64_t block, const void *data,
+		      const struct ddio_disk_sums *made);
 /* Returns true if blocks have sums. */
 bool object_sums(const struct object *obj);
 /* Returns true if whoever writes the block may tell its sum: blocks have sums, and this has one. */
 bool object_takes_sum(const struct object *obj);
 /* The block was written, went past us, and has @sum. */
-void object_write_told(struct object *obj, uint64_t block, uint32_t sum);
+int object_write_told(struct object *obj, uint64_t block, uint32_t sum);
 /*
  * What the CRC-32C of a block has to be that is compared elsewhere: 1 with *@sum; 0: there is nothing to compare it with;
  * -EAGAIN: only object_check() can say; or -ENOMEM.

@@ -178,3 +178,15 @@ int sums_get(struct sums *sums, uint64_t id, uint64_t number, struct sums_group 
 	*result = group;
 	return 0;
 }
+
+int sums_ready(struct sums *sums, const struct sums_block *b, uint64_t count)
+{
+	const struct sums_block last = { b->id, b->block + count - 1, b->bs };
+	uint64_t number = sums_at(b).number, end = sums_at(&last).number;
+	struct sums_group *group;
+	int ret = 0;
+
+	for (; sums->on && number <= end && !ret; number++)
+		ret = sums_get(sums, b->id, number, &group);
+	return ret;
+}

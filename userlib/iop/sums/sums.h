@@ -129,6 +129,8 @@ int sums_give(struct sums *sums, const struct sums_block *b, const void *data);
 bool sums_lack(struct sums *sums, const struct sums_block *b);
 /* Returns true if each chunk of the block has a sum that is not in doubt. */
 bool sums_known(struct sums *sums, const struct sums_block *b);
+/* Has the groups of blocks [@b->block, @b->block + @count) in memory, so that sums_move() of them cannot fail: 0 or -errno. */
+int sums_ready(struct sums *sums, const struct sums_block *b, uint64_t count);
 /* The block of @to has become what that of @from is, at the same place: the next commit records its sums.  0 or -errno. */
 int sums_move(struct sums *sums, const struct sums_block *from, const struct sums_block *to);
 /* The object is gone. */

@@ -66,7 +66,8 @@ static void write_conf(struct damage_world *d)
 		     BLOCK, d->top);
 	for (i = 0; i < NODES; i++)
 		n += snprintf(text + n, sizeof(text) - n,
-			      "[node io%d]\naddress = 127.0.0.1:%d\nmeta = %s/io%d\nbuffers = 2\n",
+			      "[node io%d]\naddress = 127.0.0.1:%d\nmeta = %s/io%d\nbuffers = 2\n"
+			      "sync_io = no\n",
 			      i, 7400 + i, d->top, i);
 	for (i = 0; i < DISKS; i++)
 		n += snprintf(text + n, sizeof(text) - n,

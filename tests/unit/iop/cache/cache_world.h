@@ -32,7 +32,9 @@ struct world_log {
  * @space: bytes that the store still has
  * @doubts: a written block is to be recorded as one that may change before it is written again
  * @soon: that can be done when it becomes dirty
+ * @unnoted: there is no memory to note that a block was written
  * @bad: so many blocks that are read do not match their checksum
+ * @logged: lines of the log
  * @commit: asked for, ends with the next world_committed(); @commits: how many were asked for
  */
 struct cache_world {
@@ -53,8 +55,8 @@ struct cache_world {
 	uint64_t now, used, space;
 	uint64_t charged[DDIO_WORK_CALL + 1];
 	struct ddio_timer *timer;
-	bool doubts, soon;
-	uint32_t bad, commits;
+	bool doubts, soon, unnoted;
+	uint32_t bad, commits, logged;
 	struct commit *commit;
 };
 
@@ -148,10 +150,11 @@ int object_alloc(struct object *obj, uint64_t first, uint64_t count)
 	return 0;
 }
 
-void object_written(struct object *obj, uint64_t first, uint64_t count)
+int object_written(struct object *obj, uint64_t first, uint64_t count)
 {
 	for (; count; count--)
 		world_obj(obj)->written[first++] = true;
+	return 0;
 }
 
 uint64_t object_end(const struct object *obj)
@@ -183,14 +186,15 @@ bool object_write_soon(struct object *obj, uint64_t block)
 	return true;
 }
 
-void object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
+int object_write_end(struct object *obj, uint64_t block, bool written, const void *data)
 {
 	(void)data;
 	if (!world_obj(obj)->writing[block])
 		abort();
 	world_obj(obj)->writing[block] = false;
-	if (written)
-		object_written(obj, block, 1);
+	if (written && world_now->unnoted)
+		return -ENOMEM;
+	return written ? object_written(obj, block, 1) : 0;
 }
 
 int object_check(struct object *obj, uint64_t block, const void *data)
@@ -284,10 +288,10 @@ static void world_timer_cancel(struct ddio_env *env, struct ddio_timer *timer)
 static void world_env_log(struct ddio_env *env, enum ddio_log_level level, const char *fmt,
 			  va_list ap)
 {
-	(void)env;
 	(void)level;
 	(void)fmt;
 	(void)ap;
+	world_of(env)->logged++;
 }
 
 static void world_charge(struct ddio_env *env, enum ddio_work work, uint64_t n)

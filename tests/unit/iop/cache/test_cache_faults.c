@@ -98,6 +98,39 @@ static void a_write_error_is_told_once_and_the_block_stays(void)
 	free(other);
 }
 
+/* The disk has the block, and there is no memory to note that: as if the disk had failed. */
+static void what_cannot_be_noted_stays(void)
+{
+	struct cache_world *w = world_blocks(8);
+	struct object *obj = world_object(1, BS);
+	uint8_t buf[BS];
+	int i;
+
+	memset(buf, 6, sizeof(buf));
+	w->unnoted = true;
+	CU_ASSERT_EQUAL(world_write(w, obj, 0, buf, BS), 0);
+	CU_ASSERT_EQUAL(world_write(w, obj, BS, buf, BS), 0);
+	for (i = 0; i < 5; i++)
+		CU_ASSERT_EQUAL(world_flush(w, obj, false), -ENOMEM);
+	CU_ASSERT_EQUAL(w->logged, 1);
+	CU_ASSERT_EQUAL(stats(w).dirty, 2);
+	CU_ASSERT(!world_obj(obj)->written[0]);
+	CU_ASSERT_EQUAL(world_read(w, obj, 0, buf, BS), 0);
+	CU_ASSERT(all(buf, BS, 6));
+	w->unnoted = false;
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	CU_ASSERT_EQUAL(stats(w).dirty, 0);
+	w->unnoted = true;
+	world_write(w, obj, 0, buf, 10);
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), -ENOMEM);
+	CU_ASSERT_EQUAL(w->logged, 2);
+	w->unnoted = false;
+	CU_ASSERT_EQUAL(world_flush(w, obj, false), 0);
+	CU_ASSERT(world_obj(obj)->written[0]);
+	world_free(w);
+	free(obj);
+}
+
 /* One that nobody has asked for keeps no error from who does. */
 static void a_quiet_flush_takes_no_error(void)
 {
@@ -648,6 +681,7 @@ static void a_block_that_cannot_be_recorded_is_not_written(void)
 static const struct ut_case errors[] = {
 	{ "a read error reaches all who wait", a_read_error_reaches_all_who_wait },
 	{ "a write error is told once", a_write_error_is_told_once_and_the_block_stays },
+	{ "what cannot be noted stays", what_cannot_be_noted_stays },
 	{ "a quiet flush takes no error", a_quiet_flush_takes_no_error },
 	{ "two flushes hear of one failure", two_flushes_both_hear_of_a_failure },
 	{ "failing write back does not hang", failing_write_back_does_not_hang_eviction },

@@ -34,6 +34,7 @@ struct mem_object {
  * @rnd: of the random layout
  * @commit_err: what the next commits end with; @stopped: why writes are refused, or 0
  * @doubts: a written block is to be recorded as one that may change before it is written again
+ * @unnoted: there is no memory to note that a block was written
  * @bad: so many blocks that are read do not match their checksum
  * @sums: blocks have sums, of block n 1000 + n; @same, @differ: of so many that were compared elsewhere
  * @told: sums of blocks that were written, added up
@@ -53,7 +54,7 @@ struct mem_store {
 	uint64_t rnd;
 	uint64_t commits;
 	int commit_err, stopped;
-	bool doubts;
+	bool doubts, unnoted;
 	uint32_t bad;
 	bool sums;
 	uint32_t same, differ;
@@ -418,7 +419,7 @@ int object_alloc(struct object *object, uint64_t first, uint64_t count)
 	return 0;
 }
 
-void object_written(struct object *object, uint64_t first, uint64_t count)
+int object_written(struct object *object, uint64_t first, uint64_t count)
 {
 	struct mem_object *obj = mem_object(object);
 	struct mem_store *s = obj->store;
@@ -429,6 +430,7 @@ void object_written(struct object *object, uint64_t first, uint64_t count)
 		s->back += obj->block[i].start < s->last;
 		s->last = obj->block[i].start;
 	}
+	return 0;
 }
 
 int object_write_begin(struct object *object, uint64_t block)
@@ -470,7 +472,7 @@ bool object_write_soon(struct object *object, uint64_t block)
 	return object_write_ahead(object, block, 1, &steps);
 }
 
-void object_write_end(struct object *object, uint64_t block, bool written, const void *data)
+int object_write_end(struct object *object, uint64_t block, bool written, const void *data)
 {
 	struct store_block *b = &mem_object(object)->block[block];
 
@@ -478,8 +480,11 @@ void object_write_end(struct object *object, uint64_t block, bool written, const
 	if (!b->writing)
 		abort();
 	b->writing = false;
-	if (written)
-		object_written(object, block, 1);
+	if (!written)
+		return 0;
+	if (mem_object(object)->store->unnoted)
+		return -ENOMEM;
+	return object_written(object, block, 1);
 }
 
 /* What an engine says of a block has to be true of it. */
@@ -497,11 +502,11 @@ static void made_true(const struct object *object, const uint8_t *data,
 			abort();
 }
 
-void object_write_made(struct object *object, uint64_t block, const void *data,
-		       const struct ddio_disk_sums *made)
+int object_write_made(struct object *object, uint64_t block, const void *data,
+		      const struct ddio_disk_sums *made)
 {
 	made_true(object, data, made);
-	object_write_end(object, block, true, data);
+	return object_write_end(object, block, true, data);
 }
 
 bool object_sums(const struct object *object)
@@ -515,10 +520,10 @@ bool object_takes_sum(const struct object *object)
 	return mem_object(object)->store->sums;
 }
 
-void object_write_told(struct object *object, uint64_t block, uint32_t sum)
+int object_write_told(struct object *object, uint64_t block, uint32_t sum)
 {
 	mem_object(object)->store->told += sum;
-	object_write_end(object, block, true, NULL);
+	return object_write_end(object, block, true, NULL);
 }
 
 int object_sum(struct object *object, uint64_t block, uint32_t *sum)

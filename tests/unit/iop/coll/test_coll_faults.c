@@ -280,6 +280,27 @@ static void test_not_recorded(void)
 	}
 }
 
+/* The disk has the blocks, and there is no memory to note that: the collective fails, and the next one succeeds. */
+static void test_not_noted(void)
+{
+	struct w_params p = { .seed = 9, .ndisks = 1 };
+	struct fault x;
+
+	fault_new(&x, &p, DDIO_COLL_WRITE);
+	mem_store(x.w->disk[0].store)->unnoted = true;
+	x.op = w_start(&x.job);
+	CU_ASSERT_NOT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
+	CU_ASSERT(says(&x, "disk d0: writing block"));
+	w_run(x.w, 5 * MS);
+	CU_ASSERT(coll_idle(&x.w->reactor[0]));
+	mem_store(x.w->disk[0].store)->unnoted = false;
+	x.op = w_start(&x.job);
+	CU_ASSERT_EQUAL(w_wait(x.g, x.op, SEC), DDIO_ST_OK);
+	w_apply(&x.job, x.g->map[x.op % W_OPS]);
+	CU_ASSERT_EQUAL(w_file_wrong(x.w, &x.f, BLOCKS * BLOCK), 0);
+	fault_free(&x);
+}
+
 /* A block that does not match its checksum fails the collective, with its place; so do the old bytes of one. */
 static void test_checksum(void)
 {
@@ -345,6 +366,7 @@ static const struct ut_case disk_cases[] = {
 	{ "commits, and their errors", test_commits },
 	{ "what may change is recorded first", test_recorded_first },
 	{ "what cannot be recorded", test_not_recorded },
+	{ "no memory to note what was written", test_not_noted },
 	{ "a block does not match its checksum", test_checksum },
 	{ "blocks are freed under a collective", test_cut },
 	{ NULL, NULL },

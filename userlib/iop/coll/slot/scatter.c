@@ -72,7 +72,8 @@ static void block_ended(void *ctx, uint32_t index, int status)
 	batch->left--;
 	if (status == -EBADMSG)
 		object_compared(cd->obj, b->at.block, false);
-	scatter_block_end(cd, b, status, ddio_disk_scatter_has_sums(batch->list) ? &sum : NULL);
+	status = scatter_block_end(cd, b, status,
+				   ddio_disk_scatter_has_sums(batch->list) ? &sum : NULL);
 	if (status)
 		block_failed(cd, &b->at, status);
 	else if (cd->coll->state == COLL_RUNNING && batch->left < cd->nslots)

@@ -192,17 +192,18 @@ static void block_account(struct coll_disk *cd, const struct coll_block *at)
 			at->sector * SPAN_SECTOR);
 }
 
-void scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status,
-		       const uint32_t *sum)
+int scatter_block_end(struct coll_disk *cd, struct scatter_block *b, int status,
+		      const uint32_t *sum)
 {
 	const struct scatter_ops *ops = cd->coll->ops->scatter;
 
 	if (!status) {
 		block_account(cd, &b->at);
-		ops->moved(cd, &b->at, sum);
+		status = ops->moved(cd, &b->at, sum);
 		b->begun = false;
 	}
 	scatter_block_unlock(cd, b, ops->stale(&b->lock, status));
+	return status;
 }
 
 /*
@@ -223,11 +224,12 @@ static int read_summed(const struct coll_disk *cd, const struct coll_block *at, 
 	return object_sum(cd->obj, at->block, sum);
 }
 
-static void read_moved(struct coll_disk *cd, const struct coll_block *at, const uint32_t *sum)
+static int read_moved(struct coll_disk *cd, const struct coll_block *at, const uint32_t *sum)
 {
 	if (sum)
 		object_compared(cd->obj, at->block, true);
 	cd->coll->done.disk_read += cd->coll->block_size;
+	return 0;
 }
 
 static bool read_stale(const struct block_lock *lock, int status)
@@ -270,13 +272,11 @@ static int write_summed(const struct coll_disk *cd, const struct coll_block *at,
 	return ddio_disk_info(cd->disk->disk)->scatter_sums && object_takes_sum(cd->obj);
 }
 
-static void write_moved(struct coll_disk *cd, const struct coll_block *at, const uint32_t *sum)
+static int write_moved(struct coll_disk *cd, const struct coll_block *at, const uint32_t *sum)
 {
 	cd->coll->done.disk_written += cd->coll->block_size;
-	if (sum)
-		object_write_told(cd->obj, at->block, *sum);
-	else
-		object_write_end(cd->obj, at->block, true, NULL);
+	return sum ? object_write_told(cd->obj, at->block, *sum)
+		   : object_write_end(cd->obj, at->block, true, NULL);
 }
 
 /* If it failed, bytes that the cache holds dirty are better than the disk's. */

@@ -168,15 +168,16 @@ static void write_moved(struct coll_slot *slot)
 {
 	struct coll_disk *cd = slot->disk;
 	bool writing = slot->req.op == DDIO_DISK_WRITE;
+	int err = slot->req.status;
 
-	if (writing && slot->req.status)
+	if (writing && err)
 		object_write_end(cd->obj, slot->at.block, false, NULL);
 	else if (writing)
-		object_write_made(cd->obj, slot->at.block, slot->buf, &slot->sums);
-	if (slot->req.status) {
+		err = object_write_made(cd->obj, slot->at.block, slot->buf, &slot->sums);
+	if (err) {
 		/* If the cache holds the block dirty, those bytes are still better than the disk's. */
 		slot_drop(slot, writing && !slot->lock.newer);
-		coll_fail_disk(cd, &slot->at, slot->req.status,
+		coll_fail_disk(cd, &slot->at, err,
 			       writing ? "writing" : "reading the old bytes of");
 	} else if (writing) {
 		slot_drop(slot, true);

@@ -52,9 +52,9 @@ static uint64_t written(struct object *obj, uint64_t first, uint64_t count, cons
 	uint64_t i;
 
 	for (i = 0; i < count; i++, data += obj->ref.block) {
-		if (object_write_begin(obj, first + i))
+		if (object_write_begin(obj, first + i) ||
+		    object_write_end(obj, first + i, true, data))
 			break;
-		object_write_end(obj, first + i, true, data);
 	}
 	return i;
 }

@@ -4,10 +4,18 @@
 #include "base/rand.h"
 #include "iop/store/ranges/freespace.h"
 
+int ranges_ready(struct ranges *set)
+{
+	if (!set->spare)
+		set->spare = calloc(1, sizeof(*set->spare));
+	return set->spare ? 0 : -ENOMEM;
+}
+
 static struct range_node *node_new(struct ranges *set)
 {
-	struct range_node *node = calloc(1, sizeof(*node));
+	struct range_node *node = ranges_ready(set) ? NULL : set->spare;
 
+	set->spare = NULL;
 	if (node)
 		node->prio = ddio_rand_next(&set->rand);
 	return node;
@@ -40,7 +48,9 @@ void ranges_init(struct ranges *set)
 void ranges_fini(struct ranges *set)
 {
 	range_tree_free(set->root);
+	free(set->spare);
 	set->root = NULL;
+	set->spare = NULL;
 	set->total = 0;
 	set->n = 0;
 }

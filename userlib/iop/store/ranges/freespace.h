@@ -15,10 +15,13 @@ struct ranges {
 	uint64_t total; /* sum of the lengths */
 	uint64_t n;
 	uint64_t rand;
+	struct range_node *spare; /* of ranges_ready() */
 };
 
 void ranges_init(struct ranges *set);
 void ranges_fini(struct ranges *set);
+/* Makes sure of memory, so that the next ranges_add() or ranges_remove() has it: 0 or -ENOMEM. */
+int ranges_ready(struct ranges *set);
 /* Returns 0, -EEXIST if part of it is in the set already, or -ENOMEM; after an error nothing has changed. */
 int ranges_add(struct ranges *set, uint64_t start, uint64_t len);
 /* Ignores parts that are not in the set.  Returns 0, or -ENOMEM with nothing changed. */
