@@ -311,6 +311,8 @@ struct drops *drops_new(struct fuse_session *se);
 void drops_free(struct drops *drops);
 /* Has the kernel write back and drop the inode's pages, and drop its attributes; then calls @then. */
 void pages_drop(struct drops *drops, struct request *r, void (*then)(struct request *r));
+/* What the kernel keeps of the data of an inode may be old; ddio_fs_opts.data_doubted. */
+void pages_doubted(void *mount, uint64_t ino);
 
 /* loop.c */
 /* Due before loop_start(): 0 or -errno. */

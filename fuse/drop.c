@@ -82,6 +82,23 @@ void pages_drop(struct drops *d, struct request *r, void (*then)(struct request 
 	pthread_mutex_unlock(&d->lock);
 }
 
+static void doubted_dropped(struct request *r)
+{
+	free(r);
+}
+
+void pages_doubted(void *mount, uint64_t ino)
+{
+	struct mount *m = mount;
+	struct request *r = m->drops ? calloc(1, sizeof(*r)) : NULL;
+
+	if (!r)
+		return;
+	r->m = m;
+	r->ino = ino;
+	pages_drop(m->drops, r, doubted_dropped);
+}
+
 void drops_free(struct drops *d)
 {
 	unsigned int i;

@@ -290,13 +290,12 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 			    create_done, r);
 }
 
-/* Replies with the result of the flush: a failure to unlock is no error. */
+/* Replies with the result of the flush.  A failure to unlock is no error, but that the lock was lost before is. */
 static void flush_unlocked(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 
-	(void)reply;
-	request_end(r, r->err);
+	request_end(r, r->err || reply->err != -EIO ? r->err : reply->err);
 }
 
 /* With cache=always the kernel keeps sizes by itself: has it ask for the number of blocks after a write. */

@@ -182,6 +182,7 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 		return -ENOMEM;
 	s->m.o = o;
 	fo.names_lost = names_forget;
+	fo.data_doubted = pages_doubted;
 	fo.names_lost_arg = &s->m;
 	pthread_mutex_init(&s->m.lock, NULL);
 	pthread_cond_init(&s->m.idle, NULL);

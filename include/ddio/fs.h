@@ -53,7 +53,9 @@ struct ddio_fs_file;
  * @log_arg: for @log
  * @names_lost: called by any thread when the name server's machine went down and may have lost names, sizes or
  *	attributes that this file system has changed: what was cached of them is to be forgotten; may be NULL
- * @names_lost_arg: for @names_lost
+ * @data_doubted: called by any thread when others may have changed data of the inode though this file system had locked
+ *	them: what was cached of them is to be forgotten; may be NULL
+ * @names_lost_arg: for @names_lost and @data_doubted
  */
 struct ddio_fs_opts {
 	size_t struct_size;
@@ -66,6 +68,7 @@ struct ddio_fs_opts {
 	void *log_arg;
 	void (*names_lost)(void *arg);
 	void *names_lost_arg;
+	void (*data_doubted)(void *arg, uint64_t ino);
 };
 #define DDIO_FS_HARD 0x1u /* wait for an I/O processor that does not answer, however long */
 /* tell the name server of every write before it is answered, also of one inside the file's end */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "opt.h"
-#include "tools/common/safe/text.h"
 
 #define OPT_MAX 64
 
@@ -87,11 +86,7 @@ static const struct ddio_opt *opt_find(const struct opt_cmd *cmd, int c)
 static int opt_bad(const struct opt_cmd *cmd, const char *what, const char *arg)
 {
 	opt_title(cmd, stderr);
-	fputs(": ", stderr);
-	text_put(stderr, what);
-	fputs(arg ? ": " : "", stderr);
-	text_put(stderr, arg ? arg : "");
-	fputc('\n', stderr);
+	fprintf(stderr, ": %s%s%s\n", what, arg ? ": " : "", arg ? arg : "");
 	fprintf(stderr, "Try '");
 	opt_title(cmd, stderr);
 	fprintf(stderr, " --help'.\n");

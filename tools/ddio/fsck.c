@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <ddio/ddio.h>
 #include "ddio.h"
-#include "tools/common/safe/text.h"
 
 struct fsck_values {
 	const char *conf;
@@ -30,9 +29,7 @@ const struct opt_cmd opts_fsck = { "ddio",    "fsck", NULL, "Check the store of 
 static void fsck_line(void *arg, const char *line)
 {
 	(void)arg;
-	/* Names are in it. */
-	text_put(stdout, line);
-	putchar('\n');
+	puts(line);
 }
 
 static void fsck_say(const struct ddio_check_result *r)

@@ -470,8 +470,20 @@ static void out_of_reach(void)
 
 /*
  * The name server misses a session that has more patience than it, and gives its lock to another: the session hears of
- * that when it is back.
+ * that when it is back, whatever it calls, until it unlocks.
  */
+static void all_stale(struct cp_proc *p, struct ddio_file *f)
+{
+	char c;
+
+	CU_ASSERT_EQUAL(cp_note(p, (int)ddio_pwrite(f, "a", 1, 9)), -ESTALE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "a lock of it was lost"));
+	CU_ASSERT_EQUAL(cp_note(p, (int)ddio_pread(f, &c, 1, 9)), -ESTALE);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_sync(f)), -ESTALE);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_set_size(f, 1)), -ESTALE);
+	CU_ASSERT_EQUAL(cp_note(p, ddio_allocate(f, 0, 10)), -ESTALE);
+}
+
 static void missed_run(struct cp_proc *p)
 {
 	struct ddio_file *f = file_of(p);
@@ -489,9 +501,11 @@ static void missed_run(struct cp_proc *p)
 		ddio_sim_sleep(p->env, 2 * TIMEOUT_MS * CP_MS);
 		ddio_sim_rejoin(p->env);
 		ddio_sim_sleep(p->env, 10 * CP_SEC);
+		all_stale(p, f);
 		CU_ASSERT_EQUAL(cp_note(p, ddio_unlock(f, 9, 2)), -ESTALE);
-		/* Nobody else wanted that one. */
-		CP_OK(p, ddio_unlock(f, 100, 1));
+		all_stale(p, f);
+		CU_ASSERT_EQUAL(cp_note(p, ddio_unlock(f, 100, 1)), -ESTALE);
+		CU_ASSERT_EQUAL(ddio_pwrite(f, "b", 1, 9), 1);
 	}
 	ddio_close(f);
 }

@@ -19,7 +19,7 @@ struct carrier {
 	uint32_t node, reactor;
 	struct ddio_conn *conn;
 	struct ddio_mux *mux;
-	struct alive alive;
+	struct ddio_alive alive;
 	struct ddio_list streams, lanes;
 };
 
@@ -228,7 +228,8 @@ bool carriers_check(struct broker *b)
 		if (!c->mux)
 			continue;
 		ddio_mux_use(c->mux, &use);
-		if (alive_check(b->session, &c->alive, c->conn, use.streams))
+		if (ddio_alive_check(b->session->env, b->session->timeout_ns, &c->alive, c->conn,
+				     use.streams))
 			carrier_end(c);
 		else
 			owes |= use.streams;

@@ -183,7 +183,7 @@ bool member_check(struct broker *b)
 	if (!b->mux)
 		return false;
 	owes = carried_lanes(b, lane_owes);
-	if (!alive_check(b->session, &b->alive, b->conn, owes))
+	if (!ddio_alive_check(b->session->env, b->session->timeout_ns, &b->alive, b->conn, owes))
 		return owes;
 	snprintf(how, sizeof(how), "has not answered for %g s",
 		 (double)b->session->timeout_ns / 1e9);

@@ -41,7 +41,7 @@ struct broker {
 	struct ddio_timer again;
 	struct ddio_conn *conn;
 	struct ddio_mux *mux;
-	struct alive alive;
+	struct ddio_alive alive;
 	struct ddio_listener *listener;
 	struct ddio_list guests, carriers;
 };

@@ -92,7 +92,7 @@ static void read_run(struct session_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 
-	if (!file_decided(pc->file, &pc->error)) {
+	if (!file_usable(pc->file, &pc->error)) {
 		plain_end(pc);
 		return;
 	}
@@ -124,7 +124,7 @@ ssize_t ddio_pread(struct ddio_file *file, void *buf, size_t len, uint64_t offse
 	if (!len)
 		return 0;
 	pc.end = len > DDIO_MAX_FILE - offset ? DDIO_MAX_FILE : offset + len;
-	err = call_run(file->session, &pc.call, read_run);
+	err = file_call_run(file, &pc.call, read_run);
 	return err ? err : (ssize_t)(pc.end - pc.at);
 }
 
@@ -168,7 +168,7 @@ static void write_run(struct session_call *call)
 {
 	struct plain_call *pc = ddio_container_of(call, struct plain_call, call);
 
-	if (!file_decided(pc->file, &pc->error)) {
+	if (!file_usable(pc->file, &pc->error)) {
 		plain_end(pc);
 		return;
 	}
@@ -193,6 +193,6 @@ ssize_t ddio_pwrite(struct ddio_file *file, const void *buf, size_t len, uint64_
 	if (!len)
 		return 0;
 	pc.end = offset + len;
-	err = call_run(file->session, &pc.call, write_run);
+	err = file_call_run(file, &pc.call, write_run);
 	return err ? err : (ssize_t)len;
 }

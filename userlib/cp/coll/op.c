@@ -251,21 +251,30 @@ static void op_enter_epoch(struct ddio_op *op)
 
 	error_clear(&error);
 	may = op_is_atomic(op) && !order_key(op->turn.number)
-		      ? epochs_enter(op->group, op->file, &op->within, &error)
-		      : file_decided(op->file, &error);
+		      ? file_unmissed(op->file, &error) &&
+				epochs_enter(op->group, op->file, &op->within, &error)
+		      : file_usable(op->file, &error);
 	op->entered = may;
 	if (!may)
 		error_first(&op->failed, &error);
 }
 
-static void op_prepare(struct ddio_op *op)
+static void op_checked(struct hold_check *check)
 {
+	struct ddio_op *op = ddio_container_of(check, struct ddio_op, hold);
+
 	op_enter_epoch(op);
 	/* A member that has failed already only tells the others. */
 	if (op->failed.status || op->group->broken.status)
 		op_prepared(op);
 	else
 		op->m->prepare(op);
+}
+
+static void op_prepare(struct ddio_op *op)
+{
+	op->hold.done = op_checked;
+	hold_check(op->session, &op->hold);
 }
 
 /* One at a time, whatever their orders: a node is asked once for what the group needs there. */

@@ -20,6 +20,7 @@
 #include "cp/coll/tally.h"
 #include "cp/epoch/epoch.h"
 #include "cp/group/group.h"
+#include "cp/hold/check.h"
 #include "cp/node/lane.h"
 #include "map/map.h"
 #include "proto/crowd.h"
@@ -94,6 +95,7 @@ struct transfers {
  * @file_size: at the start
  * @clipped: the read was cut there; known where @whole is
  * @failed: of this member; @result: of all
+ * @hold: waits for what the name server says of the session's locks
  * @in_file_order: in that of the file's collectives with DDIO_XFER_FILE_ORDER, and not in the group's
  * @by_turn, @name: in tables of the group's, see struct ops
  * @number: by which nodes know it; 0: not known yet.  @started: rank 0 has had nodes asked for it; @dealt: members ask, each its own
@@ -126,6 +128,7 @@ struct ddio_op {
 	enum phase phase;
 	const struct mover *m;
 	void *priv;
+	struct hold_check hold;
 	bool writing, in_file_order, started, aside, stays, arriving, entered, dealt, unspread,
 		agreed, warned, rooted, sized, finishing, clipped, may_spread;
 	bool may_carry, carried, gathered;

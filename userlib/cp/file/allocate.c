@@ -40,6 +40,10 @@ static void allocate_run(struct session_call *call)
 	struct ddio_msg_obj obj = { .file = rec->ref };
 	uint32_t i;
 
+	if (!file_usable(ac->file, &ac->set.error)) {
+		call_end(call, &ac->set.error);
+		return;
+	}
 	incarnations_begin(ac->file);
 	request_set_begin(&ac->set, call->session, rec->name, allocate_made, ac);
 	for (i = 0; i < rec->ndisks; i++) {
@@ -62,5 +66,5 @@ int ddio_allocate(struct ddio_file *file, uint64_t offset, uint64_t len)
 		return session_fail(file->session, -EFBIG, "%s: a file has at most %llu bytes",
 				    file->rec.name, (unsigned long long)DDIO_MAX_FILE);
 	ac.to = offset + len;
-	return len ? call_run(file->session, &ac.call, allocate_run) : 0;
+	return len ? file_call_run(file, &ac.call, allocate_run) : 0;
 }

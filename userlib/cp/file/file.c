@@ -68,8 +68,54 @@ void files_free(struct ddio_session *session)
 		file_free(ddio_list_first(&session->files, struct ddio_file, link));
 }
 
-bool file_decided(const struct ddio_file *file, struct error *error)
+/**
+ * struct file_guard - a call that waits for what the name server says of the session's locks; on the caller's stack
+ */
+struct file_guard {
+	struct hold_check check;
+	struct session_call *call;
+	void (*run)(struct session_call *call);
+};
+
+static void guard_done(struct hold_check *check)
 {
+	struct file_guard *g = ddio_container_of(check, struct file_guard, check);
+
+	g->run(g->call);
+}
+
+static void guard_run(struct session_call *call)
+{
+	struct file_guard *g = call->guard;
+
+	hold_check(call->session, &g->check);
+}
+
+int file_call_run(struct ddio_file *file, struct session_call *call,
+		  void (*run)(struct session_call *call))
+{
+	struct file_guard g = { .check.done = guard_done, .call = call, .run = run };
+
+	call->guard = &g;
+	return call_run(file->session, call, guard_run);
+}
+
+bool file_unmissed(const struct ddio_file *file, struct error *error)
+{
+	if (!hold_missed(file->session, file->rec.ref.id))
+		return true;
+	error_status(
+		error, DDIO_ST_STALE,
+		"%.200s: a lock of it was lost, and others may have changed it: unlock it, or close "
+		"the file",
+		file->rec.name);
+	return false;
+}
+
+bool file_usable(const struct ddio_file *file, struct error *error)
+{
+	if (!file_unmissed(file, error))
+		return false;
 	if (!file->undecided)
 		return true;
 	error_set(error, -EBUSY, "%.200s was written in an epoch that is not decided",
@@ -244,7 +290,7 @@ static void size_run(struct session_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
-	if (!file_decided(fc->file, &fc->size.error)) {
+	if (!file_usable(fc->file, &fc->size.error)) {
 		call_end(&fc->call, &fc->size.error);
 		return;
 	}
@@ -277,7 +323,7 @@ int ddio_set_size(struct ddio_file *file, uint64_t size)
 	if (size > DDIO_MAX_FILE)
 		return session_fail(file->session, -EFBIG, "%s: a file has at most %llu bytes",
 				    file->rec.name, (unsigned long long)DDIO_MAX_FILE);
-	return call_run(file->session, &fc.call, size_run);
+	return file_call_run(file, &fc.call, size_run);
 }
 
 /*
@@ -302,7 +348,7 @@ static void sync_run(struct session_call *call)
 {
 	struct file_call *fc = ddio_container_of(call, struct file_call, call);
 
-	if (!file_decided(fc->file, &fc->set.error)) {
+	if (!file_usable(fc->file, &fc->set.error)) {
 		call_end(&fc->call, &fc->set.error);
 		return;
 	}
@@ -313,7 +359,7 @@ int ddio_sync(struct ddio_file *file)
 {
 	struct file_call fc = { .file = file };
 
-	return file ? call_run(file->session, &fc.call, sync_run) : -EINVAL;
+	return file ? file_call_run(file, &fc.call, sync_run) : -EINVAL;
 }
 
 static void drop_run(struct session_call *call)

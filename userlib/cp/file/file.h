@@ -48,8 +48,16 @@ struct ddio_file *file_new(struct ddio_session *session, struct ddio_file_record
 void file_get(struct ddio_file *file);
 void file_put(struct ddio_file *file);
 void files_free(struct ddio_session *session);
-/* Returns false, and sets @error, if the file is this session's own in an epoch: it would wait for itself. */
-bool file_decided(const struct ddio_file *file, struct error *error);
+/*
+ * call_run() of a call about the file's data: @run comes when it is known which locks the session has.  It asks file_usable()
+ * before it does anything.
+ */
+int file_call_run(struct ddio_file *file, struct session_call *call,
+		  void (*run)(struct session_call *call));
+/* Returns false, and sets @error, if the session has lost a lock of the file, and has not given it back. */
+bool file_unmissed(const struct ddio_file *file, struct error *error);
+/* The same, also if the file is this session's own in an epoch: it would wait for itself. */
+bool file_usable(const struct ddio_file *file, struct error *error);
 void file_stat_fill(struct ddio_file_stat *st, const struct ddio_file_record *rec);
 
 /* Returns the size of disk @i's object in a file of @size bytes. */

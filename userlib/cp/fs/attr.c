@@ -8,6 +8,7 @@
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/cut.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/guard.h"
 #include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/open.h"
 #include "cp/fs/inode/size.h"
@@ -316,6 +317,11 @@ static void set_go(struct fsc_job *job)
 	sj->cut.inode = sj->inode;
 	sj->cut.home = sj->inode ? sj->inode->r : &job->fs->reactor[0];
 	sj->cut.done = set_cut;
+	if (sj->cut.msg.mask & DDIO_FS_SET_SIZE && sj->inode && fsc_guard_lost(sj->inode)) {
+		fsc_error_set(&sj->cut.error, -EIO, FSC_LOCK_LOST);
+		set_cut(&sj->cut);
+		return;
+	}
 	fsc_cut(&sj->cut);
 }
 

@@ -11,6 +11,7 @@
 #include "cp/fs/inode/again.h"
 #include "cp/fs/inode/inode.h"
 #include "cp/fs/inode/lease.h"
+#include "cp/fs/inode/locks.h"
 #include "cp/fs/inode/remove.h"
 #include "cp/fs/names/ahead.h"
 #include "cp/fs/names/dirattr.h"
@@ -147,6 +148,7 @@ static int fs_init(struct ddio_fs *fs, struct ddio_session **sessions)
 		.started = fs_begun,
 		.tell_again = fsc_tell_again,
 		.beat = fs_beat,
+		.mute = fsc_locks_doubt,
 		.unnamed_lost = fsc_inodes_unsynced,
 		.recalled = fsc_lease_recalled,
 		.down = fsc_leases_lost,
@@ -190,6 +192,7 @@ static struct ddio_fs *fs_make(struct ddio_session **sessions, uint32_t n,
 	fs->log_arg = opts->log_arg;
 	fs->names_lost = opts->names_lost;
 	fs->names_lost_arg = opts->names_lost_arg;
+	fs->data_doubted = opts->data_doubted;
 	fs->timeout_ns = sessions[0]->timeout_ns;
 	fs->user = is_user(sessions[0]);
 	fs->holds = 1;

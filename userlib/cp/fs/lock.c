@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/fs/data/file.h"
+#include "cp/fs/inode/guard.h"
 #include "cp/fs/inode/locks.h"
 #include "cp/fs/names/call.h"
+
+#define LOST_MEANWHILE "the lock was lost before it was given back, and others may have had it"
 
 struct lock_job {
 	struct fsc_job job;
@@ -125,8 +128,8 @@ static void lock_set_done(struct fsc_ask *ask)
 	struct lock_job *lj = lock_of(ask);
 	struct ddio_fs_reply reply = { 0 };
 
-	if (!ask->error.err)
-		fsc_locks_apply(lj->inode, &lj->msg);
+	if (!ask->error.err && fsc_locks_apply(lj->inode, &lj->msg))
+		fsc_error_set(&ask->error, -EIO, LOST_MEANWHILE);
 	/* Cancelled while the name server did not answer: it may have granted the lock. */
 	if (ask->cancelled)
 		lj->inode->doubt = true;
@@ -139,6 +142,10 @@ static void lock_run(struct fsc_job *job)
 
 	if (lock_bad(lj)) {
 		fsc_job_fail(job, -EINVAL, "the range of a lock ends before it begins");
+		return;
+	}
+	if (lj->msg.type != DDIO_FS_LOCK_NONE && fsc_locks_missed(lj->inode, &lj->msg)) {
+		fsc_job_fail(job, -EIO, FSC_LOCK_LOST);
 		return;
 	}
 	if (lj->msg.flags & DDIO_FS_LOCK_WAIT)
@@ -205,8 +212,8 @@ static void owner_done(struct fsc_ask *ask)
 	struct lock_job *lj = lock_of(ask);
 	struct ddio_fs_reply reply = { 0 };
 
-	if (!ask->error.err)
-		fsc_locks_clear(lj->inode, &lj->msg);
+	if (!ask->error.err && fsc_locks_clear(lj->inode, &lj->msg))
+		fsc_error_set(&ask->error, -EIO, LOST_MEANWHILE);
 	lock_end(lj, &reply);
 }
 

@@ -387,7 +387,8 @@ static bool link_check(struct link *link, bool owes)
 {
 	struct ddio_session *s = link->peer->group->session;
 
-	return link->conn && link->ready && alive_check(s, &link->alive, link->conn, owes);
+	return link->conn && link->ready &&
+	       ddio_alive_check(s->env, s->timeout_ns, &link->alive, link->conn, owes);
 }
 
 void peers_check(struct ddio_group *group, bool owes)

@@ -14,7 +14,7 @@ struct link {
 	struct peer *peer;
 	struct ddio_conn *conn;
 	bool ready;
-	struct alive alive;
+	struct ddio_alive alive;
 	void *user[GROUP_USERS];
 };
 

@@ -19,11 +19,14 @@ enum holder_state { HOLDER_DETACHED, HOLDER_ATTACHING, HOLDER_TELLING, HOLDER_RE
  * @mount: its number at the name server, a new one after everything was lost
  * @attached: the name server has known it; @stale: everything was lost, which it does not know yet: it is told first
  * @waiting: struct hold_ask: not yet sent; @sent: how many were and have no answer
- * @ranges: struct hold_range
+ * @ranges: struct hold_range; @checks: struct hold_check: they wait for an answer
  * @id: of the last request that waits
  * @since: when the name server was first out of reach; 0: it is not
+ * @heard: when the latest request was sent that it has answered; @patience: how long it keeps the locks of a session
+ *	that is silent
  * @pause: before the next attempt, which @retry makes
- * @request: attaches, and tells again; @ping: finds out whether it is there, each time that @beat is due
+ * @request: attaches, and tells again, sent at @asked; @ping: finds out whether it is there, each time that @beat is due, sent
+ *	at @pinged
  * @telling: what it is being told again
  * @leaving, @left: the session is ending: the name server is being told, and has been
  */
@@ -33,9 +36,9 @@ struct holder {
 	uint8_t mount[DDIO_GROUP_ID_LEN];
 	struct ddio_list waiting;
 	uint32_t sent;
-	struct ddio_list ranges;
+	struct ddio_list ranges, checks;
 	uint64_t id;
-	uint64_t since, pause;
+	uint64_t since, pause, heard, patience, pinged, asked;
 	struct ddio_timer retry, beat;
 	struct node_request request, ping;
 	struct hold_range *telling;
@@ -75,6 +78,26 @@ static void ask_fail(struct hold_ask *ask, const struct reply *reply)
 	ask->done(ask);
 }
 
+/* Ends the checks that have their answer; @all: there will be none. */
+static void checks_wake(struct holder *h, bool all)
+{
+	struct hold_check *check, *tmp;
+	struct ddio_list over;
+
+	ddio_list_init(&over);
+	ddio_list_for_each_entry_safe(check, tmp, &h->checks, link) {
+		if (!all && (h->state != HOLDER_READY || check->since > h->heard))
+			continue;
+		ddio_list_del(&check->link);
+		ddio_list_add(&check->link, &over);
+	}
+	while (!ddio_list_empty(&over)) {
+		check = ddio_list_first(&over, struct hold_check, link);
+		ddio_list_del(&check->link);
+		check->done(check);
+	}
+}
+
 /* Whoever waits is told why; what was locked is lost. */
 static void holder_give_up(struct holder *h, const struct reply *reply)
 {
@@ -93,14 +116,19 @@ static void holder_give_up(struct holder *h, const struct reply *reply)
 		ddio_list_del(&ask->link);
 		ask_fail(ask, reply);
 	}
+	checks_wake(h, true);
 }
 
 static void holder_rest(struct holder *h)
 {
+	uint64_t most;
+
 	if (ddio_timer_armed(&h->retry) || h->leaving)
 		return;
 	ddio_timer_arm(h->session->env, &h->retry, holder_now(h) + h->pause);
-	h->pause = 2 * h->pause < PAUSE_MOST_NS ? 2 * h->pause : PAUSE_MOST_NS;
+	/* It must not be the rest that makes the name server miss this session. */
+	most = h->patience / 16 < PAUSE_MOST_NS ? h->patience / 16 : PAUSE_MOST_NS;
+	h->pause = 2 * h->pause < most ? 2 * h->pause : most;
 }
 
 static bool status_unanswered(uint32_t status)
@@ -118,6 +146,17 @@ static void holder_failed(struct holder *h, const struct reply *reply)
 	if (!status_unanswered(reply->status) || holder_now(h) - h->since >= h->session->timeout_ns)
 		holder_give_up(h, reply);
 	holder_rest(h);
+}
+
+static void holder_heard(struct holder *h, uint64_t sent, uint32_t status)
+{
+	if (!status_unanswered(status) && sent > h->heard)
+		h->heard = sent;
+}
+
+static bool holder_sure(const struct holder *h)
+{
+	return !hold_ranges_any(&h->ranges) || holder_now(h) - h->heard < h->patience / 4 * 3;
 }
 
 static void holder_retry(void *arg)
@@ -144,7 +183,9 @@ static void ask_replied(struct node_request *request, const struct reply *reply)
 	struct holder *h = ask->session->holder;
 	const struct reply over = { .status = DDIO_ST_CANCELLED, .text = "the session is ending" };
 
+	holder_heard(h, ask->sent, reply->status);
 	h->sent--;
+	checks_wake(h, false);
 	if (!reply->status) {
 		ask_end(h, ask);
 	} else if (h->leaving || ask->session->closing) {
@@ -172,21 +213,38 @@ static void ask_send(struct holder *h, struct hold_ask *ask)
 		return;
 	}
 	h->sent++;
+	ask->sent = holder_now(h);
 	request_names(h->session, &ask->request);
 }
 
 /* The name server is asked now and then whether it is there, so that it does not miss this session. */
+static void holder_ping(struct holder *h);
+
 static void holder_pong(struct node_request *request, const struct reply *reply)
 {
-	(void)reply;
-	((struct holder *)request->arg)->pinging = false;
+	struct holder *h = request->arg;
+
+	holder_heard(h, h->pinged, reply->status);
+	h->pinging = false;
+	checks_wake(h, false);
+	if (!ddio_list_empty(&h->checks))
+		holder_ping(h);
+}
+
+static void holder_ping(struct holder *h)
+{
+	if (h->state != HOLDER_READY || h->pinging)
+		return;
+	h->pinging = true;
+	h->pinged = holder_now(h);
+	request_init(&h->ping, DDIO_OP_PING, holder_pong, h);
+	request_names(h->session, &h->ping);
 }
 
 static void beat_arm(struct holder *h)
 {
 	if (!ddio_timer_armed(&h->beat) && !h->leaving)
-		ddio_timer_arm(h->session->env, &h->beat,
-			       holder_now(h) + h->session->timeout_ns / 3);
+		ddio_timer_arm(h->session->env, &h->beat, holder_now(h) + h->patience / 4);
 }
 
 static void holder_beat(void *arg)
@@ -195,11 +253,7 @@ static void holder_beat(void *arg)
 
 	if (!holder_wanted(h))
 		return;
-	if (h->state == HOLDER_READY && !h->pinging) {
-		h->pinging = true;
-		request_init(&h->ping, DDIO_OP_PING, holder_pong, h);
-		request_names(h->session, &h->ping);
-	}
+	holder_ping(h);
 	beat_arm(h);
 }
 
@@ -211,6 +265,7 @@ static void holder_ready(struct holder *h)
 	struct hold_ask *ask;
 
 	h->state = HOLDER_READY;
+	checks_wake(h, false);
 	while (h->state == HOLDER_READY && !ddio_list_empty(&h->waiting)) {
 		ask = ddio_list_first(&h->waiting, struct hold_ask, link);
 		ddio_list_del(&ask->link);
@@ -280,21 +335,13 @@ static void holder_drop(struct holder *h)
 	request_names(h->session, &h->request);
 }
 
-static void holder_attached(struct node_request *request, const struct reply *reply)
+static void holder_answered(struct holder *h, const struct ddio_msg_fs_attached *x)
 {
-	const struct reply bad = { .status = DDIO_ST_PROTOCOL,
-				   .text = "malformed reply from the name server" };
-	struct holder *h = request->arg;
-	struct ddio_msg_fs_attached x;
-
-	h->attached = !reply->status || (h->attached && status_unanswered(reply->status));
-	if (reply->status || h->session->closing) {
-		holder_failed(h, reply);
-	} else if (ddio_get_fs_attached(reply->payload, reply->len, &x)) {
-		holder_failed(h, &bad);
-	} else if (h->stale) {
+	if (x->timeout_ns < h->patience)
+		h->patience = x->timeout_ns;
+	if (h->stale) {
 		holder_drop(h);
-	} else if (h->state == HOLDER_TELLING || x.known) {
+	} else if (h->state == HOLDER_TELLING || x->known) {
 		h->since = 0;
 		h->pause = PAUSE_FIRST_NS;
 		holder_ready(h);
@@ -305,6 +352,24 @@ static void holder_attached(struct node_request *request, const struct reply *re
 	}
 }
 
+static void holder_attached(struct node_request *request, const struct reply *reply)
+{
+	const struct reply bad = { .status = DDIO_ST_PROTOCOL,
+				   .text = "malformed reply from the name server" };
+	struct holder *h = request->arg;
+	struct ddio_msg_fs_attached x;
+
+	h->attached = !reply->status || (h->attached && status_unanswered(reply->status));
+	holder_heard(h, h->asked, reply->status);
+	if (reply->status || h->session->closing) {
+		holder_failed(h, reply);
+	} else if (ddio_get_fs_attached(reply->payload, reply->len, &x)) {
+		holder_failed(h, &bad);
+	} else {
+		holder_answered(h, &x);
+	}
+}
+
 static void holder_attach(struct holder *h, uint32_t flags)
 {
 	struct ddio_msg_fs_attach x = { .flags = flags };
@@ -312,6 +377,7 @@ static void holder_attach(struct holder *h, uint32_t flags)
 	memcpy(x.mount, h->mount, sizeof(x.mount));
 	request_init(&h->request, DDIO_OP_FS_ATTACH, holder_attached, h);
 	request_put(&h->request, fs_attach, &x);
+	h->asked = holder_now(h);
 	request_names(h->session, &h->request);
 }
 
@@ -356,11 +422,13 @@ static struct holder *holder_get(struct ddio_session *session)
 	h->session = session;
 	ddio_list_init(&h->waiting);
 	ddio_list_init(&h->ranges);
+	ddio_list_init(&h->checks);
 	h->retry.fn = holder_retry;
 	h->retry.arg = h;
 	h->beat.fn = holder_beat;
 	h->beat.arg = h;
 	h->pause = PAUSE_FIRST_NS;
+	h->patience = session->timeout_ns;
 	mount_choose(h);
 	session->holder = h;
 	return h;
@@ -390,6 +458,24 @@ void hold_begin(struct hold_ask *ask)
 	error_clear(&ask->error);
 	ask->lost = false;
 	hold_submit(ask);
+}
+
+void hold_check(struct ddio_session *session, struct hold_check *check)
+{
+	struct holder *h = session->holder;
+
+	if (!h || h->leaving || holder_sure(h)) {
+		check->done(check);
+		return;
+	}
+	check->since = holder_now(h);
+	ddio_list_add(&check->link, &h->checks);
+	holder_ping(h);
+}
+
+bool hold_missed(const struct ddio_session *session, uint64_t ino)
+{
+	return session->holder && hold_ranges_missed(&session->holder->ranges, ino);
 }
 
 static void drop_next(struct hold_ask *ask);

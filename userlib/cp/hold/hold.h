@@ -8,6 +8,7 @@
 #ifndef DDIO_CP_HOLD_H
 #define DDIO_CP_HOLD_H
 
+#include "cp/hold/check.h"
 #include "cp/node/lane.h"
 #include "proto/proto_fs.h"
 
@@ -30,6 +31,7 @@ struct hold_range {
  * @msg: inode, owner, bytes, type; of flags DDIO_FS_LOCK_WAIT
  * @by: the handle; @name: of the file, for messages
  * @spare: memory for what changes when it is answered
+ * @sent: when it was last sent
  * @lost: part of what was given back had been lost
  * @done: called once, perhaps inside hold_begin(); @dropped: for hold_drop()
  */
@@ -40,6 +42,7 @@ struct hold_ask {
 	const void *by;
 	const char *name;
 	struct hold_range *spare[2];
+	uint64_t sent;
 	bool lost;
 	struct error error;
 	struct node_request request;
@@ -70,6 +73,8 @@ struct hold_range *hold_ranges_find(struct ddio_list *ranges, const void *by);
 /* Returns true if one of them is not lost. */
 bool hold_ranges_any(const struct ddio_list *ranges);
 void hold_ranges_lose(struct ddio_list *ranges);
+/* Returns true if one of the inode is lost. */
+bool hold_ranges_missed(const struct ddio_list *ranges, uint64_t ino);
 void hold_ranges_untell(struct ddio_list *ranges);
 void hold_ranges_free(struct ddio_list *ranges);
 

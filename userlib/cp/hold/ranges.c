@@ -84,6 +84,16 @@ void hold_ranges_lose(struct ddio_list *ranges)
 		range->lost = true;
 }
 
+bool hold_ranges_missed(const struct ddio_list *ranges, uint64_t ino)
+{
+	const struct hold_range *range;
+
+	ddio_list_for_each_entry(range, ranges, link)
+		if (range->lost && range->msg.ino == ino)
+			return true;
+	return false;
+}
+
 void hold_ranges_untell(struct ddio_list *ranges)
 {
 	struct hold_range *range;

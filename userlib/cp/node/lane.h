@@ -146,7 +146,7 @@ struct lane {
 	uint64_t asked;
 	uint32_t ask_from;
 	uint64_t mark;
-	struct alive alive;
+	struct ddio_alive alive;
 	struct node_request *bulk_request;
 	struct ddio_msg_wrong wrong;
 	uint64_t telling;

@@ -92,7 +92,7 @@ static bool lane_check(struct lane *lane)
 
 	if (lane->state != LANE_READY && lane->state != LANE_MEETING)
 		return false;
-	if (alive_check(s, &lane->alive, lane->conn, owes)) {
+	if (ddio_alive_check(s->env, s->timeout_ns, &lane->alive, lane->conn, owes)) {
 		lane_silent(lane);
 		return false;
 	}

@@ -14,7 +14,6 @@
 #define THREAD_TEXTS 4
 
 /* A message must be there within so many times the session's timeout. */
-#define CRAWL_TIMES 16
 
 /**
  * struct thread_text - what a thread's last failed call on a session said
@@ -172,65 +171,6 @@ static void watchdog_bark(void *arg)
 		owes |= (*check)(s);
 	if (owes)
 		session_watch(s);
-}
-
-/* Returns true if a message comes, but so slowly that it is as good as none. */
-static bool is_crawling(const struct ddio_session *s, const struct alive *alive,
-			const struct ddio_conn *conn, uint64_t now)
-{
-	uint64_t since = ddio_conn_receiving(conn);
-
-	if (!since)
-		return false;
-	if (since < alive->since)
-		since = alive->since;
-	return now - since >= s->timeout_ns * CRAWL_TIMES + alive->unseen;
-}
-
-/*
- * Counts silence.  Of a time without a check most does not count: this process was stopped, or had no processor, and has
- * not taken yet what may have come meanwhile.
- */
-static void silence_count(const struct ddio_session *s, struct alive *alive,
-			  const struct ddio_conn *conn, uint64_t heard, uint64_t now)
-{
-	uint64_t since = heard >= alive->checked ? heard : alive->checked;
-	uint64_t more = now - since, most = s->timeout_ns / 3;
-
-	if (heard >= alive->checked)
-		alive->silent = 0;
-	if (!ddio_conn_receiving(conn))
-		alive->unseen = 0;
-	if (more > most) {
-		alive->unseen += more - most;
-		more = most;
-	}
-	alive->silent += more;
-	alive->checked = now;
-}
-
-bool alive_check(struct ddio_session *s, struct alive *alive, struct ddio_conn *conn, bool owes)
-{
-	struct ddio_msg ping = { .opcode = DDIO_OP_PING };
-	uint64_t now = ddio_env_now(s->env), heard;
-
-	if (!owes) {
-		memset(alive, 0, sizeof(*alive));
-		return false;
-	}
-	if (!alive->since)
-		alive->since = now;
-	heard = ddio_conn_last_rx(conn);
-	if (heard < alive->since)
-		heard = alive->since;
-	silence_count(s, alive, conn, heard, now);
-	if (alive->silent >= s->timeout_ns || is_crawling(s, alive, conn, now))
-		return true;
-	if (alive->silent >= s->timeout_ns / 3 && alive->pinged < heard) {
-		ddio_conn_send(conn, &ping, NULL, 0, NULL, 0, NULL);
-		alive->pinged = now;
-	}
-	return false;
 }
 
 /*

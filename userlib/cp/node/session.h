@@ -13,7 +13,7 @@
 #include <ddio/ddio.h>
 #include "base/list.h"
 #include "conf/conf.h"
-#include "conn/conn.h"
+#include "conn/alive.h"
 #include "cp/node/error.h"
 #include "env/env.h"
 
@@ -141,6 +141,7 @@ void session_free(struct ddio_session *session);
 /**
  * struct session_call - a request of the application's thread to the reactor
  * @run: runs on the reactor; ends, at once or later, in call_end()
+ * @guard: see file_call_run()
  * @error: the result
  */
 struct session_call {
@@ -148,6 +149,7 @@ struct session_call {
 	struct ddio_gate gate;
 	struct ddio_session *session;
 	void (*run)(struct session_call *call);
+	void *guard;
 	struct error error;
 };
 
@@ -174,24 +176,5 @@ int session_fail(struct ddio_session *session, int err, const char *fmt, ...)
 void session_conn_opts(struct ddio_session *session, struct ddio_conn_opts *opts);
 /* Starts the watchdog: something is owed from now on. */
 void session_watch(struct ddio_session *session);
-
-/**
- * struct alive - the liveness of one connection
- * @since: time from which something is owed, 0 if nothing is
- * @pinged: time of the last ping, 0 if none was needed
- * @checked: time of the last check
- * @silent: the time without a word from the peer, as of then, but for what passed while this process did not look
- * @unseen: how much of that there was while a message has been coming
- */
-struct alive {
-	uint64_t since, pinged, checked, silent, unseen;
-};
-
-/*
- * Checks a connection; pings the peer after a third of the timeout in which something was owed
- * and nothing was heard.  Returns true if the connection must be dropped.
- */
-bool alive_check(struct ddio_session *session, struct alive *alive, struct ddio_conn *conn,
-		 bool owes);
 
 #endif /* DDIO_CP_SESSION_H */

@@ -285,6 +285,11 @@ static int wait_begin(struct locks *locks, struct lock_wait *wait, struct held_l
 	return -EINPROGRESS;
 }
 
+bool locks_any(const struct locks *locks, const void *mount)
+{
+	return lock_mount_find(locks, mount);
+}
+
 bool locks_line(const struct locks *locks, uint64_t ino, bool flock)
 {
 	const struct lock_file *file = lock_file_find(locks, ino);

@@ -87,6 +87,8 @@ void locks_free(struct locks *locks);
 /* Returns true if a lock conflicts with @want, and in @first the one that begins first in the file. */
 bool locks_test(struct locks *locks, uint64_t ino, const struct file_lock *want,
 		struct file_lock *first);
+/* Returns true if the mount holds a lock or waits for one. */
+bool locks_any(const struct locks *locks, const void *mount);
 /* Returns true if nobody may take a lock of that kind on the file without standing in line. */
 bool locks_line(const struct locks *locks, uint64_t ino, bool flock);
 /**

@@ -184,7 +184,8 @@ uint64_t ns_grace(const struct ns *ns)
 	if (!ns->before)
 		return 0;
 	now = ddio_env_now(ns->env);
-	return now < ns->grace ? ns->grace - now : 0;
+	/* The grace is not over before it is durable that the mounts that have not come back have lost their locks. */
+	return now < ns->grace ? ns->grace - now : 1;
 }
 
 int ns_put_key(struct ns *ns, uint8_t db, const void *key, size_t key_len)

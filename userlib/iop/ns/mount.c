@@ -8,6 +8,9 @@
 #include "base/bug.h"
 #include "iop/ns/priv.h"
 
+/* In a mount's record: it was silent for too long, and others may have had its locks since. */
+static const uint8_t lost_mark = 1;
+
 /*
  * A mount that nothing is heard of loses its open files and locks, but may come back, and ask again what it was answered
  * meanwhile: so its results are kept for so long.
@@ -112,6 +115,8 @@ void ns_mounts_free(struct ns *ns)
 		mount_free(ns, m);
 	ddio_list_for_each_entry_safe(m, tmp, &ns->ending, link)
 		mount_free(ns, m);
+	ddio_list_for_each_entry_safe(m, tmp, &ns->condemned, link)
+		mount_free(ns, m);
 	ddio_hash_for_each(open, &walk, &ns->opens, node)
 		free(open);
 	ddio_hash_fini(&ns->opens);
@@ -202,10 +207,24 @@ static int results_load(struct ns *ns, struct ns_mount *m)
 	return ret == -ENOENT ? 0 : ret;
 }
 
-static int mount_record(struct ns *ns, const struct ns_mount *m)
+/* @lost: others may get its locks now. */
+static int mount_record(struct ns *ns, const struct ns_mount *m, bool lost)
 {
+	uint8_t value[NS_BYTES_EXTRA + sizeof(lost_mark)];
+	size_t len = lost ? sizeof(lost_mark) : 0;
+
+	ns_bytes_put(value, m->id, sizeof(m->id), &lost_mark, len);
 	ns_begin(ns);
-	return ns_end(ns, ns_put_key(ns, NS_MOUNTS, m->id, sizeof(m->id)));
+	return ns_end(ns,
+		      kv_put(ns->kv, NS_MOUNTS, m->id, sizeof(m->id), value, NS_BYTES_EXTRA + len));
+}
+
+static bool record_keeps(const struct kv_cursor *c)
+{
+	const uint8_t *data;
+	size_t len;
+
+	return !ns_bytes_get(c->key, c->key_len, c->value, c->len, &data, &len) && !len;
 }
 
 /*
@@ -413,7 +432,47 @@ void ns_mount_end(struct ns *ns, struct ns_mount *m, struct ns_end *end)
 
 bool ns_mounts_ending(const struct ns *ns)
 {
-	return ns->end_busy;
+	return ns->end_busy || !ddio_list_empty(&ns->condemned);
+}
+
+static void condemned(struct commit *commit, int err)
+{
+	struct ns_mount *m = commit->arg;
+	struct ns *ns = m->ns;
+
+	if (!err) {
+		ns_mount_end(ns, m, NULL);
+		return;
+	}
+	ddio_env_log(ns->env, DDIO_LOG_WARN,
+		     "name space: a silent mount keeps its locks: cannot record their loss: %s",
+		     mdb_strerror(-err));
+	ddio_list_del(&m->link);
+	ddio_list_add(&m->link, &ns->mounts);
+	m->away = ddio_env_now(ns->env);
+	watch_arm(ns);
+}
+
+/*
+ * Takes its locks from a mount.  The durable thing behind a lock that somebody else gets then is the mark in the mount's
+ * record; the fence is that a mount with the mark, or without a record, gets back none of its locks (ns_mount_keeps()),
+ * whatever name server it meets.
+ */
+static void condemn(struct ns *ns, struct ns_mount *m)
+{
+	int err;
+
+	m->keep = true;
+	m->keeps = false;
+	m->ns = ns;
+	m->mark = (struct commit){ .done = condemned, .arg = m, .early = true };
+	ddio_list_del(&m->link);
+	ddio_list_add(&m->link, &ns->condemned);
+	err = mount_record(ns, m, true);
+	if (err)
+		condemned(&m->mark, err);
+	else
+		ns_commit(ns, &m->mark);
 }
 
 static void mounts_look(void *arg)
@@ -428,8 +487,7 @@ static void mounts_look(void *arg)
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
 			"name space: a mount was silent for too long and loses its open files and locks");
-		m->keep = true;
-		ns_mount_end(ns, m, NULL);
+		condemn(ns, m);
 	}
 	while ((m = silent_over(ns, now)) != NULL) {
 		m->keep = false;
@@ -452,6 +510,7 @@ int ns_mounts_load(struct ns *ns)
 		if (ret)
 			break;
 		m->before = true;
+		m->keeps = record_keeps(&c);
 		m->away = ddio_env_now(ns->env);
 		ns->before++;
 	}
@@ -485,12 +544,12 @@ int ns_mount_attach(struct ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN], struct n
 	}
 	if (!m) {
 		/* What is left of it would be taken for the new one's. */
-		if (mount_find(&ns->ending, id))
+		if (mount_find(&ns->ending, id) || mount_find(&ns->condemned, id))
 			return -EINPROGRESS;
 		ret = mount_new(ns, id, false, &m);
 		if (ret)
 			return ret;
-		ret = mount_record(ns, m);
+		ret = mount_record(ns, m, false);
 		if (ret) {
 			mount_free(ns, m);
 			return ret;
@@ -514,15 +573,26 @@ bool ns_mount_own(struct ns_mount *m, const struct ddio_who *who)
 void ns_mount_told(struct ns *ns, struct ns_mount *m)
 {
 	m->told = true;
+	m->keeps = false;
 	not_before(ns, m);
 }
 
-void ns_mount_detach(struct ns *ns, struct ns_mount *m)
+bool ns_mount_keeps(const struct ns_mount *m)
+{
+	return m->keeps;
+}
+
+void ns_mount_detach(struct ns *ns, struct ns_mount *m, uint64_t heard)
 {
 	if (--m->conns)
 		return;
-	m->away = ddio_env_now(ns->env);
+	m->away = heard;
 	watch_arm(ns);
+}
+
+bool ns_mount_holds(const struct ns_mount *m)
+{
+	return m->opens.n;
 }
 
 int ns_open_file(struct ns *ns, struct ns_mount *m, uint64_t ino, bool again, struct inode *in)

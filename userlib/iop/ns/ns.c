@@ -156,6 +156,7 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result
 	ns->bounds = opts->bounds ? opts->bounds : &ns->own;
 	ddio_list_init(&ns->mounts);
 	ddio_list_init(&ns->ending);
+	ddio_list_init(&ns->condemned);
 	ddio_list_init(&ns->silent);
 	ddio_list_init(&ns->held_up);
 	ddio_list_init(&ns->clones);

@@ -342,8 +342,12 @@ int ns_mount_attach(struct ns *ns, const uint8_t id[DDIO_GROUP_ID_LEN], struct n
 		    bool *known);
 /* The mount has reported its open files and locks. */
 void ns_mount_told(struct ns *ns, struct ns_mount *mount);
-/* Takes a connection away. */
-void ns_mount_detach(struct ns *ns, struct ns_mount *mount);
+/* Returns true if it may tell again which locks it held before the restart: nobody else can have had them. */
+bool ns_mount_keeps(const struct ns_mount *mount);
+/* Returns true if it has inodes open. */
+bool ns_mount_holds(const struct ns_mount *mount);
+/* Takes a connection away; @heard: when the mount was last heard, from which its timeout counts. */
+void ns_mount_detach(struct ns *ns, struct ns_mount *mount, uint64_t heard);
 /*
  * Ends a mount, whose address is void: it gives up its locks and leases, closes what it has open, and is forgotten, in
  * turns.  @end may be NULL.

@@ -45,6 +45,7 @@ enum {
  * @silent: struct ns_mount: those that have ended since nothing was heard of them, but for their results, the longest
  *	silent first
  * @ending: struct ns_mount: those that end; @end_busy: ns_mounts_go_on() is due
+ * @condemned: struct ns_mount: those that end as soon as it is durable that they have lost their locks
  * @clones: struct ns_clone: files that are being made, and are in use
  * @moves: how often a directory has changed its place; @climber: the rename that keeps them where they are, or NULL;
  *	@held_up: struct ns_climb: those that wait for it
@@ -80,7 +81,7 @@ struct ns {
 	uint64_t nremoved;
 	struct ddio_timer timer; /* of mounts without a connection, and of the grace */
 	struct ddio_list silent;
-	struct ddio_list ending;
+	struct ddio_list ending, condemned;
 	bool end_busy;
 	const struct ns_mount_ops *mount_ops;
 	void *mount_ctx;
@@ -105,6 +106,8 @@ struct ns_told {
  * @walk: over @opens while it ends; @end: who is told, or NULL
  * @before: it is from before the restart, and has not reported yet; @told: it has reported
  * @any_done: @forgotten is valid; @keep: if it ends, its results stay
+ * @keeps: it has not lost what it held before the restart, and may tell it again
+ * @ns, @mark: make durable that it loses its locks
  * @owned: since this start of the name space it is known whose it is: @owner's, 0: root's
  * @tells: the last NS_TELLS of what it has told by leases and was taken, of @ntells in all; NULL: none
  */
@@ -118,9 +121,11 @@ struct ns_mount {
 	struct ddio_hash_walk walk;
 	struct ns_end *end;
 	uint32_t owner;
-	bool before, told, any_done, keep, owned;
+	bool before, told, any_done, keep, keeps, owned;
 	struct ns_told *tells;
 	uint64_t ntells;
+	struct ns *ns;
+	struct commit mark;
 };
 
 /* change.c */

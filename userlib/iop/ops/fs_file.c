@@ -45,7 +45,7 @@ static int mount_attach(struct server_request *req, const uint8_t *id, struct ns
 		err = ns_mount_attach(fs_ns(req), id, mount, known);
 	if (err || ns_mount_own(*mount, who))
 		return err;
-	ns_mount_detach(fs_ns(req), *mount);
+	ns_mount_detach(fs_ns(req), *mount, ddio_env_now(req->reactor->env));
 	return -EACCES;
 }
 
@@ -275,8 +275,11 @@ int serve_fs_gone(struct server_request *req, const void *payload)
 
 void fs_client_gone(struct client *client)
 {
+	uint64_t heard = client->silent ? ddio_conn_last_rx(client->conn)
+					: ddio_env_now(client->reactor->env);
+
 	if (client->mount && client->reactor->iop->ns)
-		ns_mount_detach(client->reactor->iop->ns, client->mount);
+		ns_mount_detach(client->reactor->iop->ns, client->mount, heard);
 	client->mount = NULL;
 	fs_epochs_gone(client);
 }

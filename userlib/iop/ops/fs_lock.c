@@ -85,6 +85,9 @@ int serve_fs_lock_set(struct server_request *req, const void *payload)
 	FS_DECODE(req, payload, fs_lock, &x, "number, type or range");
 	if (!fs_need_mount(req))
 		return 0;
+	/* Somebody else may have had it since the mount was last heard. */
+	if (x.flags & DDIO_FS_LOCK_AGAIN && !ns_mount_keeps(fs_mount(req)))
+		return reply_lock(req, -ESTALE);
 	want = lock_of(req, &x);
 	/* new locks wait while mounts tell again which they hold */
 	locks->held = ns_grace(fs_ns(req)) > 0;
@@ -205,5 +208,6 @@ void fs_reactor_stop(struct reactor *reactor)
 	if (reactor->index)
 		return;
 	locks_stop(&reactor->iop->locks, -ESHUTDOWN);
+	fs_mounts_unwatch(reactor->iop);
 	fs_leases_stop(reactor);
 }

@@ -145,8 +145,10 @@ int fs_again(struct server_request *req, const void *payload,
 
 bool fs_need_mount(struct server_request *req)
 {
-	if (fs_mount(req))
+	if (fs_mount(req)) {
+		fs_mounts_watch(req->reactor->iop);
 		return true;
+	}
 	server_fail(req, DDIO_ST_INVALID, "%s: the connection belongs to no mount",
 		    ddio_opcode_name(req->msg.opcode));
 	return false;

@@ -65,4 +65,8 @@ bool path_in_dir(const struct server_request *req, const struct ddio_msg_ns_name
 /* Returns true if the connection belongs to a mount; otherwise the request is over. */
 bool fs_need_mount(struct server_request *req);
 
+/* fs_alive.c: looks from now on whether mounts that hold something are heard; the reactor stops. */
+void fs_mounts_watch(struct ddio_iop *iop);
+void fs_mounts_unwatch(struct ddio_iop *iop);
+
 #endif /* DDIO_FS_REPLY_H */

@@ -113,6 +113,11 @@ void server_client_throttle(struct server_client *sc)
 	client_pause(sc, !sc->paused);
 }
 
+bool client_paused(const struct client *client)
+{
+	return ddio_container_of(client, struct server_client, c)->paused;
+}
+
 void client_go_on(struct client *client)
 {
 	server_client_throttle(server_client_of(client));

@@ -94,8 +94,9 @@ int server_message(void *ctx, const struct ddio_msg *msg, const void *payload)
 	sc->incoming = NULL;
 	if (sc->c.closing)
 		return 0;
+	/* Of a mount that was asked whether it is there: that it was heard is all. */
 	if (msg->flags & DDIO_WIRE_REPLY)
-		return -EPROTO;
+		return msg->opcode == DDIO_OP_PING && sc->c.asked ? 0 : -EPROTO;
 	server_write_back_later(sc->c.reactor);
 	if (op && op->message)
 		return message_take(sc, op, msg, payload);

@@ -6,7 +6,7 @@
 #define DDIO_SERVER_REACTOR_H
 
 #include "conf/conf.h"
-#include "conn/conn.h"
+#include "conn/alive.h"
 #include "iop/bound/bound.h"
 #include "iop/cache/cache.h"
 #include "iop/job/job.h"
@@ -63,7 +63,8 @@ struct iop_disk {
  * struct client - one connection of a reactor
  * @link: in reactor->clients
  * @members: struct coll_member.client_link: the groups that it is attached to, @ngroups of them
- * @mount: the mount that it belongs to, or NULL
+ * @mount: the mount that it belongs to, or NULL; @alive: whether that is heard; @asked: it was
+ *	asked once; @silent: it did not answer
  * @epochs: how many epochs of files it has opened, in @opened
  * @starts, @told: the collective executor's: what both ends remember of requests for collectives, and of what members
  *	tell of their descriptions, or NULL
@@ -79,6 +80,7 @@ struct client {
 	struct ddio_list members;
 	uint64_t ngroups;
 	struct ns_mount *mount;
+	struct ddio_alive alive;
 	struct ddio_list opened;
 	uint64_t epochs;
 	struct ddio_past *starts, *told;
@@ -86,7 +88,7 @@ struct client {
 	struct iop_user *user;
 	struct user_asking *asking;
 	uint32_t requests;
-	bool closing, wrong;
+	bool closing, wrong, asked, silent;
 };
 
 /**
@@ -143,7 +145,7 @@ struct user_asking;
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
  * @epochs: struct open_epoch, by file: of the name space, not decided yet; reactor 0's
- * @ns, @locks, @leases, @lease_timer: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn,
+ * @ns, @locks, @leases, @lease_timer, @alive_timer: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn,
  *	@lease_turn: has more waits for locks or leases tried, @mount_turn: more taken from mounts that end
  */
 struct ddio_iop {
@@ -163,7 +165,7 @@ struct ddio_iop {
 	struct locks locks;
 	struct ddio_post lock_turn, lease_turn, mount_turn;
 	struct leases leases;
-	struct ddio_timer lease_timer;
+	struct ddio_timer lease_timer, alive_timer;
 	struct tracing *tracing;
 };
 
@@ -186,6 +188,9 @@ static inline const char *iop_node_name(const struct ddio_iop *iop)
 void server_clients_unread(struct reactor *reactor);
 /* Counts, in all bounds, what brokers' connections carry: streams, and bytes that have come and were not read. */
 void server_carry_count(const struct reactor *reactor, struct bound *at);
+
+/* Returns true if nothing is read from the connection, whatever its peer says. */
+bool client_paused(const struct client *client);
 
 /* The user of the connection is known now, or will not be: reads on. */
 void client_go_on(struct client *client);

@@ -42,9 +42,23 @@ int atomic_begin(struct mpiio_op *op)
 	return ret;
 }
 
+/* That rank 0 has lost its lock meanwhile is an error of all. */
+static int agree(struct mpiio_op *op, int err)
+{
+	int64_t code = -err;
+	int ret = file_max(op->file, CALL_ATOMIC, &code, 1);
+
+	return ret ? ret : (int)-code;
+}
+
 void atomic_end(struct mpiio_op *op)
 {
-	if (op->locked)
-		ddio_unlock(op->file->file, op->lock_offset, op->lock_len);
+	bool all = op->file->atomic && op->access.all && op->err != TEAM_DIFFERS;
+	int err = op->locked ? ddio_unlock(op->file->file, op->lock_offset, op->lock_len) : 0;
+
 	op->locked = false;
+	if (all)
+		err = agree(op, err);
+	if (err && !op->err)
+		op_failed(op, err);
 }

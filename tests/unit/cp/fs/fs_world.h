@@ -35,7 +35,7 @@ struct fs_mount {
 	struct ddio_session *session[FS_REACTORS];
 	struct ddio_fs *fs;
 	struct fsc_result r;
-	uint32_t names_lost; /* how often it was told so */
+	uint32_t names_lost, doubted; /* how often it was told so */
 };
 
 struct fs_world {
@@ -134,6 +134,14 @@ static inline void fs_names_lost(void *arg)
 	mount->names_lost++;
 }
 
+static inline void fs_data_doubted(void *arg, uint64_t ino)
+{
+	struct fs_mount *mount = arg;
+
+	(void)ino;
+	mount->doubted++;
+}
+
 /* Returns the result of ddio_fsc_new(). */
 static inline int fs_mount_try(struct fs_world *w, uint32_t m, uint32_t flags, char *err,
 			       size_t len)
@@ -142,7 +150,8 @@ static inline int fs_mount_try(struct fs_world *w, uint32_t m, uint32_t flags, c
 	struct ddio_fs_opts opts = { .struct_size = sizeof(opts),
 				     .flags = flags,
 				     .names_lost = fs_names_lost,
-				     .names_lost_arg = mount };
+				     .names_lost_arg = mount,
+				     .data_doubted = fs_data_doubted };
 	char name[32];
 	uint32_t i;
 	int ret;

@@ -138,13 +138,13 @@ static void test_lost(void)
 	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
 	CU_ASSERT_EQUAL(open_file(&t, a, f, false), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
-	ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a, ddio_env_now(t.env));
 	ddio_sim_run_for(t.world, NST_TIMEOUT / 2);
 	a = attach(&t, 0, &known);
 	CU_ASSERT_TRUE(known);
 	ddio_sim_run_for(t.world, NST_TIMEOUT * 2);
 	CU_ASSERT_EQUAL(orphans(&t), 0);
-	ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a, ddio_env_now(t.env));
 	ddio_sim_run_for(t.world, NST_TIMEOUT + 1000000000);
 	CU_ASSERT_EQUAL(orphans(&t), 1);
 	attach(&t, 0, &known);
@@ -201,7 +201,7 @@ static void comes_back(enum naming how, bool restart)
 		CU_ASSERT_EQUAL(open_file(&t, b, f, false), 0);
 	if (how != UNLINKED && how != UNLINKED_TWICE)
 		CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
-	ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a, ddio_env_now(t.env));
 	ddio_sim_run_for(t.world, NST_TIMEOUT + 1000000000);
 	named(&t, how, b, f);
 	if (restart)
@@ -240,7 +240,7 @@ static void test_back_in_time(void)
 	CU_ASSERT_EQUAL(nst_data(&t, f, 1), 0);
 	CU_ASSERT_EQUAL(open_file(&t, a, f, false), 0);
 	CU_ASSERT_EQUAL(nst_unlink(&t, NST_ROOT, "f"), 0);
-	ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a, ddio_env_now(t.env));
 	ddio_sim_run_for(t.world, NST_TIMEOUT + 1000000000);
 	a = attach(&t, 0, NULL);
 	CU_ASSERT_EQUAL(open_file(&t, a, f, true), 0);
@@ -508,7 +508,7 @@ static void test_silent(void)
 	CU_ASSERT_EQUAL(make(&t, a, 2, 0, "b", &g), 0);
 	CU_ASSERT_EQUAL(make(&t, b, 1, 0, "c", &g), 0);
 	CU_ASSERT_EQUAL(open_file(&t, a, f, false), 0);
-	ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a, ddio_env_now(t.env));
 	ddio_sim_run_for(t.world, 2 * NST_TIMEOUT);
 	CU_ASSERT_EQUAL(ns_openers(t.ns, b, f), 0);
 	CU_ASSERT_FALSE(ns_in_use(t.ns, f));
@@ -523,11 +523,11 @@ static void test_silent(void)
 	CU_ASSERT_EQUAL(make(&t, a, 1, 0, "a", &g), 0);
 	CU_ASSERT_EQUAL(f, g);
 	/* The last one silent has the last results; the first goes when there are too many. */
-	ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a, ddio_env_now(t.env));
 	ddio_sim_run_for(t.world, 2 * NST_TIMEOUT);
 	silent->limit = 2;
 	CU_ASSERT_EQUAL(results(&t), 3);
-	ns_mount_detach(t.ns, b);
+	ns_mount_detach(t.ns, b, ddio_env_now(t.env));
 	ddio_sim_run_for(t.world, 2 * NST_TIMEOUT);
 	CU_ASSERT_EQUAL(results(&t), 1);
 	CU_ASSERT_EQUAL(silent->now, 1);
@@ -540,7 +540,7 @@ static void test_silent(void)
 	CU_ASSERT_EQUAL(results(&t), 0);
 	a = attach(&t, 0, NULL);
 	CU_ASSERT_EQUAL(make(&t, a, 1, 0, "d", &g), 0);
-	ns_mount_detach(t.ns, a);
+	ns_mount_detach(t.ns, a, ddio_env_now(t.env));
 	ddio_sim_run_for(t.world, HOUR);
 	CU_ASSERT_EQUAL(results(&t), 0);
 	CU_ASSERT_EQUAL(t.ns->bounds->at[BOUND_SILENT].now, 0);

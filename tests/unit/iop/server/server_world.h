@@ -53,6 +53,8 @@ struct sc {
 	struct ddio_welcome_disk disks[8];
 	struct ddio_disk_id first_disk; /* if reactor 0 has said who it is */
 	bool ready, closed;
+	bool deaf; /* does not say that it is there when it is asked */
+	uint32_t pings;
 	int err;
 	char why[1024];
 	uint32_t replies, failures;
@@ -231,6 +233,10 @@ static int sc_message(void *ctx, const struct ddio_msg *msg, const void *payload
 	if (msg->opcode == DDIO_OP_ENDED) {
 		c->ended++;
 		return 0;
+	}
+	if (msg->opcode == DDIO_OP_PING && !(msg->flags & DDIO_WIRE_REPLY)) {
+		c->pings++;
+		return c->deaf ? 0 : ddio_conn_reply(c->conn, msg, DDIO_ST_OK, NULL, 0);
 	}
 	if (ddio_msg_is_bulk(msg))
 		len -= c->bulk_len;

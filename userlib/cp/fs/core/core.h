@@ -68,7 +68,8 @@ struct fsc_reactor {
  * @names_timeout_ns: after how long the name server gives up a lease that is not returned, or a mount
  * @tells: FS_WROTE that are under way
  * @meta: counts requests, and their ends, that may change an inode's attributes other than by writing
- * @names_lost: see struct ddio_fs_opts
+ * @names_lost, @data_doubted: see struct ddio_fs_opts
+ * @mute: the name server has not answered for a third of the timeout
  * @closing: the end has begun: no request is made again
  * @names: the way to the name server; reactor 0
  * @dirattrs: attributes of directories that were changed here lately; reactor 0
@@ -88,7 +89,7 @@ struct fsc_reactor {
 struct ddio_fs {
 	uint32_t nreactors;
 	bool hard, prompt, serving, user;
-	atomic_bool closing, leasing;
+	atomic_bool closing, leasing, mute;
 	atomic_uint epoch, tells;
 	_Atomic uint64_t heard, names_timeout_ns, meta;
 	uint64_t timeout_ns;
@@ -97,6 +98,7 @@ struct ddio_fs {
 	void *log_arg;
 	void (*names_lost)(void *arg);
 	void *names_lost_arg;
+	void (*data_doubted)(void *arg, uint64_t ino);
 	struct fsc_names *names;
 	struct fsc_dirattrs *dirattrs;
 	struct fsc_ahead *ahead;

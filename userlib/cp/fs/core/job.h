@@ -6,10 +6,13 @@
 #include "cp/fs/core/core.h"
 #include "cp/fs/core/error.h"
 
+struct fsc_inode;
+
 /**
  * struct fsc_job - one call of the public interface
  * @done, @arg: told how it ended
  * @run: the next step, on the reactor that it was posted to
+ * @guarded, @then: an inode, and the step that it allows: see cp/fs/inode/guard.h
  */
 struct fsc_job {
 	struct ddio_post post;
@@ -17,6 +20,8 @@ struct fsc_job {
 	ddio_fs_done done;
 	void *arg;
 	void (*run)(struct fsc_job *job);
+	struct fsc_inode *guarded;
+	void (*then)(struct fsc_job *job);
 };
 
 /*

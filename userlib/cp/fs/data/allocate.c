@@ -6,6 +6,7 @@
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/guard.h"
 #include "cp/fs/inode/wrote.h"
 
 /* Of fallocate(2). */
@@ -127,5 +128,5 @@ void ddio_fs_allocate(struct ddio_fs_file *file, int mode, uint64_t offset, uint
 	aj->mode = mode;
 	aj->from = offset;
 	aj->to = offset + len;
-	fsc_job_post(&aj->job, aj->inode->r, allocate_run);
+	fsc_guard(&aj->job, aj->inode, allocate_run);
 }

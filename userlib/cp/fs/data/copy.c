@@ -10,6 +10,7 @@
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/guard.h"
 #include "cp/fs/inode/size.h"
 
 /* Bytes of the buffer, and of what each disk copies for one request. */
@@ -207,6 +208,9 @@ static void copy_there(struct fsc_job *job)
 	if (fsc_inode_gone(cj->to->inode)) {
 		fsc_error_set(&cj->error, -ESTALE, "the file was removed");
 		copy_end(cj);
+	} else if (fsc_guard_lost(cj->to->inode)) {
+		fsc_error_set(&cj->error, -EIO, FSC_LOCK_LOST);
+		copy_end(cj);
 	} else if (!copy_alike(cj)) {
 		copy_through(cj);
 	} else if (!cj->to->inode->has_data) {
@@ -266,5 +270,5 @@ void ddio_fs_copy(struct ddio_fs_file *from, uint64_t from_offset, struct ddio_f
 	cj->from_at = from_offset;
 	cj->to_at = to_offset;
 	cj->len = len;
-	fsc_job_post(&cj->job, from->inode->r, copy_run);
+	fsc_guard(&cj->job, from->inode, copy_run);
 }

@@ -10,6 +10,7 @@
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/io.h"
 #include "cp/fs/disks/near.h"
+#include "cp/fs/inode/guard.h"
 #include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/size.h"
 
@@ -149,7 +150,7 @@ void ddio_fs_read(struct ddio_fs_file *file, void *buf, size_t len, uint64_t off
 	rj->buf = buf;
 	rj->at = offset < DDIO_MAX_FILE ? offset : DDIO_MAX_FILE;
 	rj->end = len > DDIO_MAX_FILE - rj->at ? DDIO_MAX_FILE : rj->at + len;
-	fsc_job_post(&rj->job, rj->inode->r, read_run);
+	fsc_guard(&rj->job, rj->inode, read_run);
 }
 
 /* One in so many reads goes by message all the same: a node that hears nothing drops what it was asked for least lately. */
@@ -161,7 +162,8 @@ size_t ddio_fs_read_near(struct ddio_fs_file *file, void *buf, size_t len, uint6
 	struct fsc_inode *inode = file->inode;
 
 	if (!file->fs->nnear || offset > DDIO_MAX_FILE || len > DDIO_MAX_FILE - offset ||
-	    fsc_inode_gone(inode) || !fsc_size_near(inode, offset + len) || !(++turn % NEAR_TURN))
+	    fsc_inode_gone(inode) || !fsc_guard_sure(inode) ||
+	    !fsc_size_near(inode, offset + len) || !(++turn % NEAR_TURN))
 		return 0;
 	return fsc_near_read(file->fs, &inode->rec, offset, len, buf) ? len : 0;
 }

@@ -9,6 +9,7 @@
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/guard.h"
 #include "cp/fs/inode/size.h"
 
 /**
@@ -170,5 +171,5 @@ void ddio_fs_seek(struct ddio_fs_file *file, uint64_t offset, int whence, ddio_f
 	sj->whence = whence;
 	sj->at = offset;
 	sj->found = UINT64_MAX;
-	fsc_job_post(&sj->job, sj->inode->r, seek_run);
+	fsc_guard(&sj->job, sj->inode, seek_run);
 }

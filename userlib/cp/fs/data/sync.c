@@ -19,6 +19,7 @@
 #include "cp/fs/data/file.h"
 #include "cp/fs/data/sync.h"
 #include "cp/fs/disks/set.h"
+#include "cp/fs/inode/guard.h"
 #include "cp/fs/inode/inode.h"
 
 /* So many times in succession must there have been as many writes before a sync as before the one before it. */
@@ -338,5 +339,5 @@ void ddio_fs_sync(struct ddio_fs_file *file, ddio_fs_done done, void *arg)
 		return;
 	sj->file = file;
 	sj->inode = file->inode;
-	fsc_job_post(&sj->job, sj->inode->r, sync_run);
+	fsc_guard(&sj->job, sj->inode, sync_run);
 }

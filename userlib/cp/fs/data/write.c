@@ -16,6 +16,7 @@
 #include "cp/fs/data/file.h"
 #include "cp/fs/data/sync.h"
 #include "cp/fs/disks/io.h"
+#include "cp/fs/inode/guard.h"
 #include "cp/fs/inode/lease.h"
 #include "cp/fs/inode/right.h"
 #include "cp/fs/inode/size.h"
@@ -398,5 +399,5 @@ void ddio_fs_write(struct ddio_fs_file *file, const void *buf, size_t len, uint6
 	wj->io.buf = (uint8_t *)buf;
 	wj->io.end = offset + len;
 	wj->len = len;
-	fsc_job_post(&wj->job, wj->inode->r, far ? write_too_large : write_run);
+	fsc_guard(&wj->job, wj->inode, far ? write_too_large : write_run);
 }

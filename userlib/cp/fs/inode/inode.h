@@ -101,7 +101,7 @@ struct fsc_inode {
 	struct ddio_fs_attr attr;
 	uint64_t attr_meta;
 	atomic_bool gone, dirty, untold;
-	atomic_uint releases;
+	atomic_uint releases, nlocks, nlost;
 	uint32_t refusals;
 	struct fsc_lease lease;
 	uint64_t *holder;

@@ -71,8 +71,10 @@ static void names_answered(struct fsc_ask *ask, const struct reply *reply);
 
 static void names_heard(struct ddio_fs *fs, uint64_t sent)
 {
-	if (sent > atomic_load(&fs->heard))
-		atomic_store(&fs->heard, sent);
+	if (sent <= atomic_load(&fs->heard))
+		return;
+	atomic_store(&fs->heard, sent);
+	atomic_store(&fs->mute, false);
 }
 
 /* Returns true if a request may change attributes of an inode, other than by writing. */
@@ -507,6 +509,8 @@ static void names_beat(void *arg)
 	struct fsc_names *names = fs->names;
 	struct fsc_reactor *r = names_reactor(fs);
 
+	if ((names->pinging || names->state != FSC_READY) && !atomic_exchange(&fs->mute, true))
+		names->ops->mute(fs);
 	if (names->state == FSC_READY && !names->pinging && names_wanted(names)) {
 		names->pinging = true;
 		names->pinged = ddio_env_now(r->env);

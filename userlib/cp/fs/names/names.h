@@ -71,6 +71,7 @@ enum fsc_names_state { FSC_DETACHED, FSC_ATTACHING, FSC_TELLING, FSC_READY };
  * @tell_again: the name server knows nothing of this mount: tells it what is open and locked, and ends
  *	in fsc_names_told(), perhaps inside
  * @beat: it has attached, or a third of the timeout has passed
+ * @mute: the name server has not answered for a third of the timeout
  * @recalled: the name server wants a lease back
  * @down: the connection to the name server is lost
  * @unnamed_lost: a change of an inode that nobody has noted may be lost: fsc_unsynced_add() for each that it may be
@@ -79,6 +80,7 @@ struct fsc_names_ops {
 	void (*started)(struct ddio_fs *fs, const struct fsc_error *error);
 	void (*tell_again)(struct ddio_fs *fs);
 	void (*beat)(struct ddio_fs *fs);
+	void (*mute)(struct ddio_fs *fs);
 	void (*unnamed_lost)(struct ddio_fs *fs);
 	void (*recalled)(struct ddio_fs *fs, uint64_t ino, uint64_t lease);
 	void (*down)(struct ddio_fs *fs);
