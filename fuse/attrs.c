@@ -100,16 +100,15 @@ static bool is_times_of_kernel(const struct mount *m, int to_set)
 	       !(to_set & ~(FUSE_SET_ATTR_CTIME | FUSE_SET_ATTR_MTIME));
 }
 
+static void setattr_start(struct request *r)
+{
+	ddio_fs_setattr(r->m->fs, r->ino, r->mask, &r->attr,
+			r->plus ? times_done : request_done_attr, r);
+}
+
 void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
 		struct fuse_file_info *fi)
 {
-	struct ddio_fs_attr attr = { .size = (uint64_t)st->st_size,
-				     .atime = st->st_atim,
-				     .mtime = st->st_mtim,
-				     .ctime = st->st_ctim,
-				     .mode = st->st_mode,
-				     .uid = st->st_uid,
-				     .gid = st->st_gid };
 	struct mount *m = mount_of(req);
 	struct request *r;
 
@@ -130,8 +129,19 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
 		atomic_fetch_add(&m->special, 1);
 	if (to_set & FUSE_SET_ATTR_ATIME)
 		atomic_fetch_add(&m->atimes, 1);
-	ddio_fs_setattr(m->fs, r->ino, set_mask(m, to_set), &attr,
-			is_times_of_kernel(m, to_set) ? times_done : request_done_attr, r);
+	r->attr = (struct ddio_fs_attr){ .size = (uint64_t)st->st_size,
+					 .atime = st->st_atim,
+					 .mtime = st->st_mtim,
+					 .ctime = st->st_ctim,
+					 .mode = st->st_mode,
+					 .uid = st->st_uid,
+					 .gid = st->st_gid };
+	r->mask = set_mask(m, to_set);
+	r->plus = is_times_of_kernel(m, to_set);
+	if (r->mask & DDIO_FS_SET_SIZE)
+		late_start(r, r->ino, LATE_CHANGES, setattr_start);
+	else
+		setattr_start(r);
 }
 
 static void missing_note(const struct request *r)

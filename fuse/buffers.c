@@ -26,6 +26,14 @@ struct buffers {
 	struct spares classes[NR_CLASSES];
 };
 
+__thread struct loop_worker *worker_self;
+
+void *message_take(void)
+{
+	worker_self->taken = true;
+	return worker_self->message.mem;
+}
+
 struct buffers *buffers_new(void)
 {
 	struct buffers *b = calloc(1, sizeof(*b));

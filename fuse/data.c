@@ -58,7 +58,7 @@ static bool read_near(fuse_req_t req, size_t size, off_t off, struct handle *h)
 	void *buf;
 	bool read;
 
-	if (!atime_kept(m, h))
+	if (!atime_kept(m, h) || late_is_busy(m, h->ino))
 		return false;
 	buf = buffer_get(m, size);
 	read = buf && ddio_fs_read_near(h->file, buf, size, (uint64_t)off);
@@ -66,6 +66,11 @@ static bool read_near(fuse_req_t req, size_t size, off_t off, struct handle *h)
 		fuse_reply_buf(req, buf, size);
 	buffer_put(m, buf, size);
 	return read;
+}
+
+static void read_start(struct request *r)
+{
+	ddio_fs_read(r->h->file, r->buf, r->len, (uint64_t)r->off, read_done, r);
 }
 
 void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
@@ -78,14 +83,14 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 
 	if (!r)
 		return;
-	r->h = handle_of(fi);
+	request_hold(r, handle_of(fi));
+	r->off = off;
 	r->len = size;
 	r->buf = buffer_get(r->m, size);
-	if (!r->buf) {
+	if (!r->buf)
 		request_end(r, -ENOMEM);
-		return;
-	}
-	ddio_fs_read(r->h->file, r->buf, size, (uint64_t)off, read_done, r);
+	else
+		late_start(r, r->ino, 0, read_start);
 }
 
 static void write_synced(void *arg, const struct ddio_fs_reply *reply)
@@ -157,15 +162,25 @@ static int write_keep(struct request *r, const char *buf, size_t size)
 	return 0;
 }
 
+static void write_start(struct request *r)
+{
+	const struct ddio_fs_attr attr = { 0 };
+
+	if (r->mask)
+		ddio_fs_setattr(r->m->fs, r->ino, r->mask, &attr, write_killed, r);
+	else
+		ddio_fs_write(r->h->file, r->data, r->len, (uint64_t)r->off, write_done, r);
+}
+
 void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
 	      struct fuse_file_info *fi)
 {
-	const struct ddio_fs_attr attr = { 0 };
 	struct request *r = request_new(req, ino);
 
 	if (!r)
 		return;
-	r->h = handle_of(fi);
+	request_hold(r, handle_of(fi));
+	r->told = true;
 	r->off = off;
 	/* The kernel syncs only what goes through its pages. */
 	r->sync = r->h->direct && fi->flags & (O_DSYNC | O_SYNC);
@@ -175,9 +190,8 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 		return;
 	}
 	if (write_kills(r))
-		ddio_fs_setattr(r->m->fs, r->ino, DDIO_FS_KILL_SUID, &attr, write_killed, r);
-	else
-		ddio_fs_write(r->h->file, r->data, size, (uint64_t)off, write_done, r);
+		r->mask = DDIO_FS_KILL_SUID;
+	late_start(r, r->ino, LATE_CHANGES | (fi->writepage ? LATE_PAGE : 0), write_start);
 }
 
 static void fallocate_done(void *arg, const struct ddio_fs_reply *reply)
@@ -231,10 +245,19 @@ static bool fallocate_kills(struct request *r)
 	return fuse_req_ctx(r->req)->uid && atomic_exchange(&r->h->special, now) != now;
 }
 
+static void fallocate_start(struct request *r)
+{
+	const struct ddio_fs_attr none = { 0 };
+
+	if (r->mask)
+		ddio_fs_setattr(r->m->fs, r->ino, r->mask, &none, fallocate_killed, r);
+	else
+		fallocate_go(r);
+}
+
 void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len,
 		  struct fuse_file_info *fi)
 {
-	const struct ddio_fs_attr none = { 0 };
 	struct request *r;
 
 	if (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)) {
@@ -245,14 +268,14 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len
 	if (!r)
 		return;
 	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
-	r->h = handle_of(fi);
+	request_hold(r, handle_of(fi));
+	r->told = true;
 	r->whence = mode;
 	r->off = off;
 	r->len = (size_t)len;
 	if (fallocate_kills(r))
-		ddio_fs_setattr(r->m->fs, r->ino, DDIO_FS_KILL_SUID, &none, fallocate_killed, r);
-	else
-		fallocate_go(r);
+		r->mask = DDIO_FS_KILL_SUID;
+	late_start(r, r->ino, LATE_CHANGES, fallocate_start);
 }
 
 static void lseek_done(void *arg, const struct ddio_fs_reply *reply)
@@ -267,9 +290,14 @@ static void lseek_done(void *arg, const struct ddio_fs_reply *reply)
 	request_free(r);
 }
 
-static void lseek_start(struct request *r)
+static void lseek_go(struct request *r)
 {
 	ddio_fs_seek(r->h->file, (uint64_t)r->off, r->whence, lseek_done, r);
+}
+
+static void lseek_start(struct request *r)
+{
+	late_start(r, r->ino, 0, lseek_go);
 }
 
 void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
@@ -283,7 +311,7 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse
 	r = request_new(req, ino);
 	if (!r)
 		return;
-	r->h = handle_of(fi);
+	request_hold(r, handle_of(fi));
 	r->off = off;
 	r->whence = whence;
 	/* Pages that the kernel has not written back yet are not holes. */
@@ -291,6 +319,18 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse
 		pages_drop(r->m->drops, r, lseek_start);
 	else
 		lseek_start(r);
+}
+
+static void copy_go(struct request *r)
+{
+	ddio_fs_copy(r->held[1]->file, r->owner, r->h->file, (uint64_t)r->off, r->len, write_done,
+		     r);
+}
+
+/* Both files are looked at one after the other: what is answered meanwhile is none of this request's. */
+static void copy_start(struct request *r)
+{
+	late_start(r, r->ino, LATE_CHANGES, copy_go);
 }
 
 void op_copy(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_info *fi_in,
@@ -308,8 +348,11 @@ void op_copy(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_i
 	if (!r)
 		return;
 	marks_set(r->m->marks, r->ino, MARK_WRITTEN);
-	r->h = handle_of(fi_out);
+	request_hold(r, handle_of(fi_out));
+	request_hold(r, handle_of(fi_in));
+	r->told = true;
 	r->off = off_out;
-	ddio_fs_copy(handle_of(fi_in)->file, (uint64_t)off_in, r->h->file, (uint64_t)off_out, len,
-		     write_done, r);
+	r->owner = (uint64_t)off_in;
+	r->len = len;
+	late_start(r, r->held[1]->ino, 0, copy_start);
 }

@@ -11,7 +11,7 @@
  *	main.c		the command line, signals
  *	options.c	mount options
  *	session.c	from the cluster to a mount, and back
- *	loop.c		takes requests; worker.c: the one that a thread is handling
+ *	loop.c		takes requests
  *	ops.c		the table of operations
  *	attrs.c, names.c, dirs.c, files.c, data.c, locks.c
  *			the operations
@@ -19,6 +19,7 @@
  *	owners.c	lock owners that a handle has
  *	drop.c		dropping the kernel's pages, which may have to wait
  *	request.c	from a request to its reply
+ *	late.c		replies before the end, where somebody would wait for too long
  *	caller.c	the process that makes a request
  *	again.c		threads that were told ESTALE, and what is kept open for them
  *	seen.c		which state of a file the kernel's pages show
@@ -37,11 +38,45 @@
 #include "options.h"
 
 struct again_set;
+struct late_file;
+struct request;
 struct seen;
 struct drops;
 struct marks;
 struct buffers;
 struct loop;
+
+/* So many threads are known of which a close took too long. */
+enum { LATE_CLOSERS = 16 };
+
+/**
+ * struct late_closer - a thread of which a close took too long
+ * @since: when the first one did; @spent: nanoseconds of all
+ */
+struct late_closer {
+	pid_t pid;
+	uint64_t since, spent;
+};
+
+/**
+ * struct late_set - what is late, see late.c; under struct mount.lock
+ * @all: requests under way, by their all and link
+ * @files, @nfiles: files of which a request was answered that is not over, or has failed
+ * @kept: bytes of pages that are answered and not written
+ * @stuck: some of them, or others that wait, are old
+ * @look_at: when @thread looks again; 0: it does now
+ */
+struct late_set {
+	struct request *all;
+	struct late_file *files;
+	atomic_uint nfiles;
+	size_t kept;
+	bool stuck, runs, stop;
+	struct late_closer closer[LATE_CLOSERS];
+	uint64_t look_at;
+	pthread_t thread;
+	pthread_cond_t more;
+};
 
 /**
  * struct mount - one mount
@@ -49,7 +84,7 @@ struct loop;
  * @killpriv: the kernel leaves it to us to clear setuid and setgid bits
  * @special: counts changes of mode that set such bits
  * @atimes: counts times of access that programs have set
- * @under_way: requests without a reply; @idle: there are none; under @lock
+ * @under_way: requests that are not over, and releases; @idle: there are none; under @lock
  * @handles, @dirs: open files, and directories; under @lock
  */
 struct mount {
@@ -65,6 +100,7 @@ struct mount {
 	struct marks *marks;
 	struct buffers *buffers;
 	struct loop *loop;
+	struct late_set late;
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	uint64_t under_way;
@@ -75,6 +111,8 @@ struct mount {
 /**
  * struct handle - an open file
  * @next, @link: in mount.handles: the next handle, and what points to this one
+ * @uses: one for the kernel, until it releases the file, and one for each request that is not over; without any @over is called
+ * @flock: the owner @flock_owner of a lock of flock(2) goes with the file
  * @flags: of open(2)
  * @direct: the kernel caches no pages
  * @special: mount.special when the file was last known to have no setuid or setgid bit; UINT_MAX: it may
@@ -86,6 +124,10 @@ struct handle {
 	struct mount *m;
 	struct handle *next, **link;
 	struct ddio_fs_file *file;
+	atomic_uint uses;
+	void (*over)(struct handle *h);
+	uint64_t flock_owner;
+	bool flock;
 	uint64_t ino;
 	int flags;
 	bool direct, keeps_atime;
@@ -96,19 +138,40 @@ struct handle {
 	unsigned int nowners;
 };
 
+/* Kinds of request, for late.c: changes the data of a file; has pages of the kernel's. */
+enum { LATE_CHANGES = 1, LATE_PAGE = 2 };
+
 /**
- * struct request - a request of the kernel without a reply
- * @next, @dropped: in the queue of drops, and what is called after the drop
+ * struct request - a request of the kernel that is not over
+ * @next: in the queue of drops, or behind those that hold the file; @dropped: what is called after the drop
+ * @all, @link: in late_set.all: the next request, and what points to this one
+ * @unique: the kernel's number of it; @pid: the thread that waits, 0 if it is not known; @began: when
+ * @at, @kind, @go: the file that it reads or changes, LATE_*, and what is called when it may
+ * @late: the file that it holds; @kept: bytes of pages that are kept for it
+ * @deadline: when it is answered at the latest; 0: never
+ * @answered: by late.c; @waits: behind others; @interrupted: a signal came
+ * @told: its error is lost if the kernel does not get it
+ * @held: open files that it uses, as does the handle @h
  * @ino: the inode's number at the name server, if there is an inode
  * @h: the handle that the request is about, or makes
  * @fi: what the kernel says of a file that it opens, and what it is told
  * @file: being opened, to be kept for a thread that was told ESTALE; @tries: how often so far
+ * @attr: attributes to be set
  * @buf: @len bytes, freed with the request, to the message buffers if @message
  * @written: bytes that were written; @sync: they must become durable
  */
 struct request {
-	struct request *next;
+	struct request *next, *all, **link;
 	void (*dropped)(struct request *r);
+	uint64_t unique, began, at, deadline;
+	pid_t pid;
+	atomic_uint kind;
+	void (*go)(struct request *r);
+	struct late_file *late;
+	size_t kept;
+	atomic_bool answered;
+	bool waits, interrupted, told;
+	struct handle *held[2];
 	fuse_req_t req;
 	struct mount *m;
 	uint64_t ino;
@@ -116,6 +179,7 @@ struct request {
 	struct ddio_fs_file *file;
 	unsigned int tries;
 	struct fuse_file_info fi;
+	struct ddio_fs_attr attr;
 	void *buf;
 	const void *data;
 	size_t len, written;
@@ -159,7 +223,13 @@ void request_end(struct request *r, int err);
 void request_done(void *arg, const struct ddio_fs_reply *reply);
 void request_done_attr(void *arg, const struct ddio_fs_reply *reply);
 void request_done_entry(void *arg, const struct ddio_fs_reply *reply);
-/* Waits until every request has its reply, or @ms have passed. */
+/* Keeps an open file until the request is over; the second one of a copy is only kept, the first is its handle. */
+void request_hold(struct request *r, struct handle *h);
+void handle_put(struct handle *h);
+/* Something is under way, or over, that requests_drain() waits for. */
+void mount_hold(struct mount *m);
+void mount_put(struct mount *m);
+/* Waits until every request is over, or @ms have passed. */
 void requests_drain(struct mount *m, unsigned int ms);
 
 uint64_t ino_of(const struct mount *m, fuse_ino_t ino);
@@ -225,6 +295,29 @@ void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
 void handles_free(struct mount *m);
 /* The same of directories. */
 void dirs_free(struct mount *m);
+
+/* late.c */
+/* Begins to look at requests: 0 or -errno. */
+int late_begin(struct mount *m);
+void late_end(struct mount *m);
+/* One look, as of clock_ns(). */
+void late_look(struct mount *m);
+/* A request is under way, or over; with the mount's lock.  late_remove() returns requests for late_ready(), without the lock. */
+void late_add(struct request *r);
+struct request *late_remove(struct request *r);
+void late_ready(struct request *ready);
+/* Calls @go when the request may look at or change the file: nothing that was answered changes it any more.  @kind: LATE_* */
+void late_start(struct request *r, uint64_t ino, unsigned int kind, void (*go)(struct request *r));
+/* Returns true if something that was answered changes the file. */
+bool late_is_busy(struct mount *m, uint64_t ino);
+/* The request is a close, which may not take long. */
+void late_close_begins(struct request *r);
+/* Notes an error that the kernel was not told. */
+void late_failed(struct mount *m, uint64_t ino, int err);
+/* Returns it, once. */
+int late_error(struct mount *m, uint64_t ino);
+/* A signal has come to the thread that waits for this request. */
+void late_interrupted(struct mount *m, uint64_t unique);
 
 /* owners.c */
 int owners_add(struct handle *h, uint64_t owner);
@@ -321,13 +414,15 @@ int loop_prepare(struct mount *m);
 int loop_start(struct mount *m, unsigned int helpers, int end);
 /* Stops taking requests. */
 void loop_end(struct mount *m);
-/* worker.c: takes the message that is being handled; the caller gives it back with message_free(). */
-void *message_take(void);
 
 /* negotiate.c */
 void loop_init(void *userdata, struct fuse_conn_info *conn);
 /* Returns true if the message being handled asks to clear setuid and setgid bits, which libfuse does not pass on. */
 bool message_kills(void);
+/* Returns the kernel's number of the message being handled, which is @req. */
+uint64_t message_unique(fuse_req_t req);
+/* Answers a request of which libfuse has yet to answer; @written: of a write without an error. */
+void reply_early(const struct mount *m, uint64_t unique, int err, uint32_t written);
 /* Has the kernel look all names of a struct mount up again, and with them attributes. */
 void names_forget(void *mount);
 /* Replies to an open, or with @e to a create, of a file whose direct writes may run in parallel. */
@@ -339,6 +434,8 @@ struct buffers *buffers_new(void);
 void buffers_free(struct buffers *buffers);
 /* Frees buffers that nobody needed since the last call.  Return: whether there were any. */
 bool buffers_trim(struct buffers *buffers);
+/* Takes the message that is being handled; the caller gives it back with message_free(). */
+void *message_take(void);
 void message_free(struct mount *m, void *mem);
 /* Returns a buffer for what is read; NULL: no memory. */
 void *buffer_get(struct mount *m, size_t len);

@@ -10,6 +10,8 @@
 
 #define DAY 86400
 
+static void release_begin(struct handle *h);
+
 static struct handle *handle_new(struct mount *m, int flags)
 {
 	struct handle *h = calloc(1, sizeof(*h));
@@ -18,6 +20,8 @@ static struct handle *handle_new(struct mount *m, int flags)
 		return NULL;
 	h->m = m;
 	h->flags = flags;
+	atomic_store(&h->uses, 1);
+	h->over = release_begin;
 	atomic_store(&h->atimes, atomic_load(&m->atimes));
 	pthread_mutex_init(&h->lock, NULL);
 	/*
@@ -223,10 +227,16 @@ static void open_done(void *arg, const struct ddio_fs_reply *reply)
 		open_reply(r);
 }
 
+static void open_start(struct request *r)
+{
+	ddio_fs_file_open(r->m->fs, r->ino, flags_for(r->m, r->h->flags), &r->h->file, open_done,
+			  r);
+}
+
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct request *r = request_new(req, ino);
-	int flags;
+	bool cuts = fi->flags & O_TRUNC;
 
 	if (!r)
 		return;
@@ -236,10 +246,12 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		request_end(r, -ENOMEM);
 		return;
 	}
-	flags = flags_for(r->m, fi->flags);
-	if (flags & O_TRUNC && r->m->killpriv && message_kills())
+	if (cuts && r->m->killpriv && message_kills())
 		r->mask = DDIO_FS_KILL_SUID;
-	ddio_fs_file_open(r->m->fs, r->ino, flags, &r->h->file, open_done, r);
+	if (cuts)
+		late_start(r, r->ino, LATE_CHANGES, open_start);
+	else
+		open_start(r);
 }
 
 static void create_done(void *arg, const struct ddio_fs_reply *reply)
@@ -305,12 +317,20 @@ static void blocks_changed(const struct request *r)
 		fuse_lowlevel_notify_inval_inode(r->m->se, nodeid_of(r->m, r->ino), -1, 0);
 }
 
+/* Returns what an fsync or close ends with: its own error, or one that nobody has been told. */
+static int error_of(const struct request *r, const struct ddio_fs_reply *reply)
+{
+	if (reply->err || !(r->h->flags & O_ACCMODE))
+		return reply->err;
+	return late_error(r->m, r->ino);
+}
+
 /* Unlocks only after the flush, so that whoever gets the lock sees what was written. */
 static void flush_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 
-	r->err = reply->err;
+	r->err = error_of(r, reply);
 	blocks_changed(r);
 	if (marks_has(r->m->marks, r->ino, MARK_LOCKED))
 		ddio_fs_unlock_owner(r->h->file, r->owner, flush_unlocked, r);
@@ -318,6 +338,12 @@ static void flush_done(void *arg, const struct ddio_fs_reply *reply)
 		request_end(r, r->err);
 }
 
+static void flush_start(struct request *r)
+{
+	ddio_fs_flush(r->h->file, flush_done, r);
+}
+
+/* The kernel waits for this whatever happens to the process, and keeps others from looking at that if it runs a program. */
 void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct mount *m = mount_of(req);
@@ -330,49 +356,73 @@ void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	r = request_new(req, ino);
 	if (!r)
 		return;
-	r->h = handle_of(fi);
+	request_hold(r, handle_of(fi));
+	r->told = true;
 	r->owner = fi->lock_owner;
 	owners_remove(r->h, r->owner);
-	ddio_fs_flush(r->h->file, flush_done, r);
+	late_close_begins(r);
+	late_start(r, r->ino, 0, flush_start);
+}
+
+/*
+ * Releasing needs no memory, and begins when no request uses the file any more: one that was answered early may.
+ */
+static void release_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct handle *h = arg;
+	struct mount *m = h->m;
+
+	(void)reply;
+	handle_free(h);
+	mount_put(m);
 }
 
 static void release_unlocked(void *arg, const struct ddio_fs_reply *reply)
 {
-	struct request *r = arg;
-	struct handle *h = r->h;
+	struct handle *h = arg;
 	uint64_t owner;
 
 	(void)reply;
-	if (owners_take(h, &owner)) {
-		ddio_fs_unlock_owner(h->file, owner, release_unlocked, r);
-		return;
-	}
-	/* The request may have ended before this returns. */
-	ddio_fs_file_close(h->file, request_done, r);
-	handle_free(h);
+	if (owners_take(h, &owner))
+		ddio_fs_unlock_owner(h->file, owner, release_unlocked, h);
+	else
+		ddio_fs_file_close(h->file, release_done, h);
 }
 
-void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static void release_begin(struct handle *h)
 {
 	const struct ddio_fs_lock none = {
-		.type = F_UNLCK, .flock = true, .end = UINT64_MAX, .owner = fi->lock_owner
+		.type = F_UNLCK, .flock = true, .end = UINT64_MAX, .owner = h->flock_owner
 	};
-	struct request *r = request_new(req, ino);
 
-	if (!r)
-		return;
-	r->h = handle_of(fi);
-	if (fi->flock_release) {
-		ddio_fs_lock_set(r->h->file, &none, false, NULL, release_unlocked, r);
-		return;
-	}
-	release_unlocked(r, NULL);
+	if (h->flock)
+		ddio_fs_lock_set(h->file, &none, false, NULL, release_unlocked, h);
+	else
+		release_unlocked(h, NULL);
+}
+
+/* The kernel makes nothing of the answer, but counts requests that have none. */
+void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+
+	(void)ino;
+	h->flock = fi->flock_release;
+	h->flock_owner = fi->lock_owner;
+	mount_hold(h->m);
+	fuse_reply_err(req, 0);
+	handle_put(h);
 }
 
 static void fsync_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	blocks_changed(arg);
-	request_end(arg, reply->err);
+	request_end(arg, error_of(arg, reply));
+}
+
+static void fsync_start(struct request *r)
+{
+	ddio_fs_sync(r->h->file, fsync_done, r);
 }
 
 void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
@@ -382,6 +432,7 @@ void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_inf
 	(void)datasync;
 	if (!r)
 		return;
-	r->h = handle_of(fi);
-	ddio_fs_sync(r->h->file, fsync_done, r);
+	request_hold(r, handle_of(fi));
+	r->told = true;
+	late_start(r, r->ino, 0, fsync_start);
 }

@@ -66,8 +66,10 @@ void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 	struct ddio_fs_lock l = lock_of(req, fi, lock);
 	struct request *r = request_new(req, ino);
 
-	if (r)
-		ddio_fs_lock_test(handle_of(fi)->file, &l, getlk_done, r);
+	if (!r)
+		return;
+	request_hold(r, handle_of(fi));
+	ddio_fs_lock_test(r->h->file, &l, getlk_done, r);
 }
 
 static void lock_dropped(struct request *r)
@@ -160,6 +162,7 @@ static void lock_set(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info
 
 	if (!r)
 		return;
+	request_hold(r, handle_of(fi));
 	r->mask = l->type;
 	if (!l->flock)
 		marks_set(r->m->marks, r->ino, MARK_LOCKED);

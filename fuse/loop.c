@@ -53,6 +53,7 @@ static size_t worker_take(struct loop_worker *w)
 	}
 	worker_self = w;
 	init_look(w);
+	interrupt_look(w);
 	fuse_session_process_buf(se, &w->message);
 	if (w->init)
 		read_ahead_set(w->m);

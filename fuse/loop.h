@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What those files share that take requests: loop.c, worker.c, buffers.c, negotiate.c. */
+/* What those files share that take requests: loop.c, buffers.c, negotiate.c. */
 #ifndef DDIOFS_LOOP_H
 #define DDIOFS_LOOP_H
 
@@ -19,10 +19,10 @@ struct loop_worker {
 	uint64_t offered;
 };
 
-/* worker.c: this thread's, while it handles a message. */
+/* buffers.c: this thread's, while it handles a message. */
 extern __thread struct loop_worker *worker_self;
 
-/* buffers.c: returns memory of an earlier message, or NULL: libfuse allocates then. */
+/* Returns memory of an earlier message, or NULL: libfuse allocates then. */
 void *message_get(struct mount *m);
 
 /* negotiate.c */
@@ -30,6 +30,8 @@ void *message_get(struct mount *m);
 int session_io_set(struct mount *m);
 /* Notes what the kernel offers, if the message is INIT. */
 void init_look(struct loop_worker *w);
+/* Notes a signal, if the message is INTERRUPT. */
+void interrupt_look(const struct loop_worker *w);
 /* Sets how far the kernel reads ahead of programs. */
 void read_ahead_set(const struct mount *m);
 

@@ -24,7 +24,12 @@
 
 /* The kernel's read-ahead: some blocks of every disk even if there are many. */
 #define AHEAD_BYTES (4u << 20)
-#define BACKGROUND 128 /* requests that no program waits for */
+/*
+ * Requests that no program waits for: those that read ahead stop at the first number, and others, which a process waits for when it
+ * ends, have room beyond.
+ */
+#define CONGESTED 96
+#define BACKGROUND 1024
 
 static __thread uint32_t open_extra;
 
@@ -54,6 +59,36 @@ bool message_kills(void)
 		return o && o->open_flags & FUSE_OPEN_KILL_SUIDGID;
 	}
 	return false;
+}
+
+uint64_t message_unique(fuse_req_t req)
+{
+	const struct fuse_in_header *in = worker_self->message.mem;
+
+	(void)req;
+	return in->unique;
+}
+
+void interrupt_look(const struct loop_worker *w)
+{
+	const struct fuse_in_header *in = w->message.mem;
+	const struct fuse_interrupt_in *arg = (const void *)(in + 1);
+
+	if (w->message.size >= sizeof(*in) + sizeof(*arg) && in->opcode == FUSE_INTERRUPT)
+		late_interrupted(w->m, arg->unique);
+}
+
+/* The kernel refuses whichever of two answers comes later. */
+void reply_early(const struct mount *m, uint64_t unique, int err, uint32_t written)
+{
+	struct fuse_write_out out = { .size = written };
+	struct fuse_out_header head = { .len = sizeof(head), .error = err, .unique = unique };
+	struct iovec iov[] = { { &head, sizeof(head) }, { &out, sizeof(out) } };
+
+	if (!err)
+		head.len += sizeof(out);
+	if (writev(fuse_session_fd(m->se), iov, err ? 1 : 2) < 0)
+		return;
 }
 
 void init_look(struct loop_worker *w)
@@ -131,7 +166,7 @@ void loop_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_write = REQUEST_BYTES;
 	conn->max_readahead = AHEAD_BYTES;
 	conn->max_background = BACKGROUND;
-	conn->congestion_threshold = BACKGROUND * 3 / 4;
+	conn->congestion_threshold = CONGESTED;
 	conn->time_gran = 1;
 	want(conn, FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS, true);
 	want(conn, FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_DONT_MASK, true);

@@ -39,25 +39,62 @@ struct request *request_new(fuse_req_t req, fuse_ino_t ino)
 	r->req = req;
 	r->m = m;
 	r->ino = ino_of(m, ino);
+	r->pid = fuse_req_ctx(req)->pid;
+	r->unique = message_unique(req);
+	r->began = clock_ns();
+	pthread_mutex_lock(&m->lock);
+	m->under_way++;
+	late_add(r);
+	pthread_mutex_unlock(&m->lock);
+	return r;
+}
+
+void request_hold(struct request *r, struct handle *h)
+{
+	if (!r->h)
+		r->h = h;
+	r->held[r->held[0] != NULL] = h;
+	atomic_fetch_add(&h->uses, 1);
+}
+
+void handle_put(struct handle *h)
+{
+	if (h && atomic_fetch_sub(&h->uses, 1) == 1)
+		h->over(h);
+}
+
+void mount_hold(struct mount *m)
+{
 	pthread_mutex_lock(&m->lock);
 	m->under_way++;
 	pthread_mutex_unlock(&m->lock);
-	return r;
+}
+
+void mount_put(struct mount *m)
+{
+	pthread_mutex_lock(&m->lock);
+	if (!--m->under_way)
+		pthread_cond_broadcast(&m->idle);
+	pthread_mutex_unlock(&m->lock);
 }
 
 void request_free(struct request *r)
 {
 	struct mount *m = r->m;
+	struct request *ready;
 
 	if (r->message)
 		message_free(m, r->buf);
 	else if (r->buf)
 		buffer_put(m, r->buf, r->len);
-	free(r);
 	pthread_mutex_lock(&m->lock);
-	if (!--m->under_way)
-		pthread_cond_broadcast(&m->idle);
+	ready = late_remove(r);
 	pthread_mutex_unlock(&m->lock);
+	handle_put(r->held[0]);
+	handle_put(r->held[1]);
+	free(r);
+	late_ready(ready);
+	mount_put(m);
 }
 
 void requests_drain(struct mount *m, unsigned int ms)
@@ -77,7 +114,8 @@ void request_end(struct request *r, int err)
 {
 	if (err == -ESTALE)
 		again_mark(r->m->again, fuse_req_ctx(r->req)->pid, false);
-	fuse_reply_err(r->req, -err);
+	if (fuse_reply_err(r->req, -err) == -ENOENT && err && r->told)
+		late_failed(r->m, r->ino, err);
 	request_free(r);
 }
 

@@ -197,7 +197,7 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 		ret = fuse_open(s, err, err_len);
 	if (!ret) {
 		s->m.drops = drops_new(s->m.se);
-		ret = s->m.drops ? 0 : -ENOMEM;
+		ret = s->m.drops ? late_begin(&s->m) : -ENOMEM;
 	}
 	if (ret) {
 		session_close(s);
@@ -345,6 +345,7 @@ void session_close(struct mount_session *s)
 	again_end(m->again);
 	if (m->fs)
 		ddio_fs_close(m->fs);
+	late_end(m);
 	handles_free(m);
 	dirs_free(m);
 	drops_free(m->drops);

@@ -19,9 +19,27 @@ const struct fuse_ctx *fuse_req_ctx(fuse_req_t req)
 
 int fuse_reply_err(fuse_req_t req, int err)
 {
+	if (req->early)
+		return -ENOENT;
 	req->answers++;
 	req->err = err;
 	return 0;
+}
+
+uint64_t message_unique(fuse_req_t req)
+{
+	req->requests++;
+	return (uintptr_t)req;
+}
+
+void reply_early(const struct mount *m, uint64_t unique, int err, uint32_t written)
+{
+	fuse_req_t req = (fuse_req_t)(uintptr_t)unique;
+
+	(void)m;
+	req->written = written;
+	fuse_reply_err(req, -err);
+	req->early = true;
 }
 
 void fuse_reply_none(fuse_req_t req)
@@ -32,7 +50,8 @@ void fuse_reply_none(fuse_req_t req)
 int fuse_reply_open(fuse_req_t req, const struct fuse_file_info *fi)
 {
 	req->fh = fi->fh;
-	fuse_reply_err(req, 0);
+	if (fuse_reply_err(req, 0))
+		return -ENOENT;
 	return req->gone ? -ENOENT : 0;
 }
 

@@ -11,12 +11,17 @@
 /**
  * struct fuse_req - a request of the kernel
  * @ctx: of the process; @gone: no one receives the answer
+ * @requests: how many the mount has made of it, each of which takes memory
+ * @early: it was answered before the library had
+ * @written: bytes, by such an answer
  * @answers: how many it got; @err and the others: the last
  */
 struct fuse_req {
 	struct mount *m;
 	struct fuse_ctx ctx;
-	int gone, answers, err;
+	bool early;
+	uint32_t written;
+	int gone, answers, err, requests;
 	uint64_t ino, size, fh;
 	double timeout;
 };

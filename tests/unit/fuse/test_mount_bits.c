@@ -3,7 +3,7 @@
  * Setuid and setgid bits are cleared before somebody else's bytes get into a file, and if that fails, no bytes
  * get there until it has worked.  Kernel and library are played here; the kernel leaves the clearing to the mount.
  */
-/* needs: fuse/again.c fuse/caller.c fuse/data.c fuse/marks.c fuse/request.c fuse/seen.c */
+/* needs: fuse/again.c fuse/caller.c fuse/data.c fuse/late.c fuse/marks.c fuse/request.c fuse/seen.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -170,6 +170,7 @@ static void begin(uint32_t mode, uint32_t gid)
 	pthread_mutex_init(&mount.lock, NULL);
 	pthread_cond_init(&mount.idle, NULL);
 	handle.m = &mount;
+	atomic_store(&handle.uses, 1);
 	handle.direct = true;
 	atomic_store(&handle.special, UINT_MAX);
 }

@@ -171,6 +171,16 @@ static void released(uint64_t fh, bool flock)
 	op_release(&req, 7, &fi);
 	CU_ASSERT_EQUAL(req.answers, 1);
 	CU_ASSERT_EQUAL(req.err, 0);
+	CU_ASSERT_EQUAL(req.requests, 0);
+}
+
+/* Without memory the file would stay open, with its locks. */
+static void release_without_memory(void)
+{
+	begin();
+	released(opened(7, 0, 0), true);
+	CU_ASSERT_EQUAL(library.closed, 1);
+	end();
 }
 
 static void opens_and_closes(void)
@@ -307,6 +317,7 @@ static const struct ut_case cases[] = {
 	{ "opens and closes", opens_and_closes },
 	{ "flushes what was done", flushes_what_was_done },
 	{ "locks go", locks_go },
+	{ "a release needs no memory", release_without_memory },
 	{ "nobody takes it", nobody_takes_it },
 	{ "keeps no bits", keeps_no_bits },
 	{ "ends with open files", ends_with_open_files },

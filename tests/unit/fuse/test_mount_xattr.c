@@ -3,7 +3,7 @@
  * The kernel asks for capabilities before a write if it was given attributes since the last one, and for ACLs: the mount
  * asks the cluster only once for what a file lacks, as long as nothing changes.  Kernel and library are played here.
  */
-/* needs: fuse/again.c fuse/attrs.c fuse/caller.c fuse/marks.c fuse/request.c fuse/seen.c */
+/* needs: fuse/again.c fuse/attrs.c fuse/caller.c fuse/late.c fuse/marks.c fuse/request.c fuse/seen.c */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
