@@ -211,6 +211,34 @@ int ns_setattr(struct ns *ns, const struct ns_mount *mount, const struct ddio_ms
 	return ns_end(ns, ret);
 }
 
+#define CAPABILITY "security.capability"
+
+static bool is_armed(struct ns *ns, const struct inode *inode)
+{
+	uint8_t *value = NULL;
+	uint32_t len;
+	int ret;
+
+	if (inode->mode & S_ISUID || (inode->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+		return true;
+	ret = ns_xattr_read(ns, inode->ino, CAPABILITY, &value, &len);
+	free(value);
+	return ret != -ENODATA;
+}
+
+int ns_disarm(struct ns *ns, struct inode *inode)
+{
+	int ret;
+
+	if (!S_ISREG(inode->mode) || !is_armed(ns, inode))
+		return 0;
+	ns_begin(ns);
+	kill_suid(inode);
+	ns_touch(ns, inode, false);
+	ret = ns_xattr_delete(ns, inode->ino, CAPABILITY);
+	return ns_end(ns, ret ? ret : ns_store(ns, inode));
+}
+
 /* Returns the bytes on disks of a file of this size without holes, or blocks beyond its end. */
 static uint64_t alloc_whole(const struct inode *inode)
 {

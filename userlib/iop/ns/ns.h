@@ -128,6 +128,11 @@ int ns_getattr(struct ns *ns, uint64_t ino, struct inode *inode);
 /* @mount: it asks for that, or (NULL) somebody who is none. */
 int ns_setattr(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_setattr *x,
 	       struct inode *inode);
+/*
+ * Somebody who does not own the file may write it from now on: what it would give to whoever executes it goes (the bits S_ISUID
+ * and, of an executable, S_ISGID; security.capability).  Returns 0 or -errno.
+ */
+int ns_disarm(struct ns *ns, struct inode *inode);
 int ns_wrote(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_wrote *x,
 	     struct inode *inode);
 /* A mount gets the inode's lease: whatever it writes is its own until another mount gets one, or changes data. */

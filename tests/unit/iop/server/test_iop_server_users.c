@@ -426,6 +426,61 @@ static void grants(void)
 	users_free(u);
 }
 
+static uint32_t mode_of(struct users *u, uint64_t ino)
+{
+	struct ddio_msg_fs_ino x = { .ino = ino };
+	struct ddio_msg_fs_attr out = { .attr.mode = 0 };
+
+	CU_ASSERT_EQUAL(SC_CALL(u->root, FS_GETATTR, fs_ino, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(ddio_get_fs_attr(u->root->data, u->root->len, &out), 0);
+	return out.attr.mode & 07777;
+}
+
+/* A program of Alice's, which runs as she, and which @mode says others may write. */
+static uint64_t arm(struct users *u, uint32_t mode)
+{
+	const struct ddio_msg_fs_setattr set = { .ino = u->all,
+						 .mask = DDIO_FS_SET_MODE,
+						 .mode = mode };
+	struct ddio_msg_fs_xattr x = {
+		.ino = u->all, .len = 1, .value = "x", .name = "security.capability"
+	};
+
+	CU_ASSERT_EQUAL(SC_CALL(u->root, FS_SETATTR, fs_setattr, &set), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(SC_CALL(u->root, FS_SETXATTR, fs_xattr, &x), DDIO_ST_OK);
+	return u->all;
+}
+
+static bool can_do_more(struct users *u, uint64_t ino)
+{
+	struct ddio_msg_fs_xattr x = { .ino = ino, .name = "security.capability" };
+
+	return SC_CALL(u->root, FS_GETXATTR, fs_xattr, &x) == DDIO_ST_OK;
+}
+
+/* Whoever may write a program and does not own it gets no right to do so as long as it runs as somebody else. */
+static void disarmed(void)
+{
+	struct users *u = users_new();
+	uint64_t ino = arm(u, 06777);
+
+	CU_ASSERT_EQUAL(look_up(u->alice, "pub/all"), DDIO_ST_OK);
+	CU_ASSERT(u->alice->grant.rights & DDIO_GRANT_WRITE);
+	CU_ASSERT_EQUAL(mode_of(u, ino), 06777);
+	CU_ASSERT(can_do_more(u, ino));
+	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/all"), DDIO_ST_OK);
+	CU_ASSERT(u->mallory->grant.rights & DDIO_GRANT_WRITE);
+	CU_ASSERT_EQUAL(mode_of(u, ino), 0777);
+	CU_ASSERT(!can_do_more(u, ino));
+	/* Who may only read it disarms nothing. */
+	arm(u, 06755);
+	CU_ASSERT_EQUAL(look_up(u->mallory, "pub/all"), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(u->mallory->grant.rights, DDIO_GRANT_READ);
+	CU_ASSERT_EQUAL(mode_of(u, ino), 06755);
+	CU_ASSERT(can_do_more(u, ino));
+	users_free(u);
+}
+
 static void expiry(void)
 {
 	struct users *u = users_new();
@@ -619,6 +674,7 @@ static const struct ut_case cases[] = {
 	{ "creation", creation },
 	{ "removal", removal },
 	{ "grants", grants },
+	{ "disarmed", disarmed },
 	{ "expiry", expiry },
 	{ "revoked", revoked },
 	{ "replays", replays },

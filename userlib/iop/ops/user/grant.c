@@ -58,13 +58,25 @@ static uint32_t user_rights(const struct server_request *req, const struct inode
 	return rights;
 }
 
-void user_tell_inode(const struct server_request *req, const struct inode *inode)
+/*
+ * A program that somebody else may write runs with nobody's rights.  A grant does not say whether it will be used for that, nor do
+ * disks know who owns a file: so it ends when the right is given.
+ */
+static uint32_t disarm(const struct server_request *req, struct inode *inode, uint32_t rights)
 {
-	if (user_of(req))
-		user_tell(req, inode->ino, user_rights(req, inode));
+	if (!(rights & DDIO_GRANT_WRITE) || user_of(req)->uid == inode->uid ||
+	    !ns_disarm(req->reactor->iop->ns, inode))
+		return rights;
+	return rights & ~(uint32_t)DDIO_GRANT_WRITE;
 }
 
-void user_opened(const struct server_request *req, const struct inode *inode)
+void user_tell_inode(const struct server_request *req, struct inode *inode)
+{
+	if (user_of(req))
+		user_tell(req, inode->ino, disarm(req, inode, user_rights(req, inode)));
+}
+
+void user_opened(const struct server_request *req, struct inode *inode)
 {
 	uint32_t more = DDIO_GRANT_READ | DDIO_GRANT_WRITE;
 
@@ -90,7 +102,7 @@ void user_owns(const struct server_request *req, struct ddio_msg_fs_make *make)
 }
 
 /* Whoever makes a file may read and write it, whatever its mode says to others who open it. */
-void user_made(const struct server_request *req, const struct inode *inode, bool made)
+void user_made(const struct server_request *req, struct inode *inode, bool made)
 {
 	user_saw_inode(req, inode->ino, inode->mode);
 	if (!S_ISREG(inode->mode))

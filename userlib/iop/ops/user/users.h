@@ -16,13 +16,13 @@ bool user_has(const struct server_request *req, uint64_t file, uint32_t rights);
 /* Tells the client, before the reply, that its user has these rights; nothing if users are not told apart. */
 void user_tell(const struct server_request *req, uint64_t file, uint32_t rights);
 /* Tells the client what its user may do with the file. */
-void user_tell_inode(const struct server_request *req, const struct inode *inode);
+void user_tell_inode(const struct server_request *req, struct inode *inode);
 /* The same, but what the client has a grant for that says more stays: the file may be open since it was made. */
-void user_opened(const struct server_request *req, const struct inode *inode);
+void user_opened(const struct server_request *req, struct inode *inode);
 /* New inodes belong to the user, and to one of the user's groups. */
 void user_owns(const struct server_request *req, struct ddio_msg_fs_make *make);
 /* Tells the client of one that it has made, or found; it may ask about it from now on. */
-void user_made(const struct server_request *req, const struct inode *inode, bool made);
+void user_made(const struct server_request *req, struct inode *inode, bool made);
 
 /* may.c: returns true if the user may not ask this of the name space by numbers of inodes; then the request is over. */
 bool user_denied(struct server_request *req, const void *payload);
