@@ -38,8 +38,9 @@ $(O)/libddio.a: $(CORE_OBJ) $(CP_OBJ) userlib/libddio.map
 	$(Q)objcopy --keep-global-symbols=$(O)/libddio.names $(O)/libddio.o
 	$(Q)rm -f $@; ar qcs $@ $(O)/libddio.o; rm -f $(O)/libddio.o
 
+# A thread of env/aside.c may still be in the library when a program closes it.
 $(O)/libddio.so.$(VERSION): $(CORE_OBJ) $(CP_OBJ) userlib/libddio.map
 	$(call say,LD,$@)
-	$(Q)$(LINK) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,userlib/libddio.map \
+	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,userlib/libddio.map \
 		-o $@ $(CORE_OBJ) $(CP_OBJ) $(LIB_LIBS)
 	$(Q)ln -sf libddio.so.$(VERSION) $(O)/$(LIB_SONAME); ln -sf $(LIB_SONAME) $(O)/libddio.so

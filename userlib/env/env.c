@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "env/arena.h"
+#include "env/aside.h"
 #include "env/env_ops.h"
 
 #define AWAITED_NS 1000000
@@ -304,6 +305,7 @@ void ddio_env_fini(struct ddio_env *env)
 {
 	int i;
 
+	asides_forget(env);
 	for (i = 0; i < ENV_SPARES; i++) {
 		free(env->spare[i].buf);
 		env->spare[i] = (struct env_spare){ 0 };

@@ -7,6 +7,7 @@
 
 #include "env/env.h"
 
+struct ddio_aside;
 struct ddio_disk_engine;
 struct ddio_mail_ops;
 struct ddio_mailbox;
@@ -33,6 +34,8 @@ struct ddio_env_ops {
 	/* May be NULL: post(). */
 	void (*post_later)(struct ddio_env *env, struct ddio_post *post);
 	void (*offload)(struct ddio_env *env, struct ddio_offload *offload);
+	/* See aside.h; NULL: threads make the calls. */
+	int (*aside)(struct ddio_env *env, struct ddio_aside *aside);
 	/* A file has been flushed; may be NULL. */
 	void (*file_flushed)(struct ddio_env *env, int fd);
 	void (*gate_open)(struct ddio_env *env, struct ddio_gate *gate);
@@ -79,8 +82,9 @@ struct ddio_env_ops {
 struct ddio_env {
 	const struct ddio_env_ops *ops;
 	const struct ddio_disk_engine *const *engines; /* NULL-terminated; NULL: none */
-	struct ddio_list buses; /* emulated buses by name: see env/disk/hp97560.c */
-	void *scratch;		/* see ddio_env_scratch() */
+	struct ddio_list buses;	 /* emulated buses by name: see env/disk/hp97560.c */
+	struct ddio_list asides; /* see aside.h */
+	void *scratch;		 /* see ddio_env_scratch() */
 	size_t scratch_len;
 	struct env_spare { /* see ddio_env_spare_get() */
 		void *buf;

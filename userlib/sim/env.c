@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include "env/aside.h"
 #include "sim/priv.h"
 
 #define WALL_OFFSET 1700000000000000000ULL /* wall-clock time at virtual time 0 */
@@ -137,6 +138,12 @@ static void sim_offload(struct ddio_env *env, struct ddio_offload *job)
 		sim_event(proc, &proc->offload_event, 0);
 }
 
+static int sim_aside(struct ddio_env *env, struct ddio_aside *aside)
+{
+	ddio_aside_here(env, aside, sim_proc_of(env)->aside_never);
+	return 0;
+}
+
 static void sim_random_bytes(struct ddio_env *env, void *buf, size_t len)
 {
 	uint8_t *at = buf;
@@ -182,10 +189,11 @@ const struct ddio_disk_engine *const sim_engines[] = {
 #define SIM_ENV_OPS                                                                                \
 	.name = "simulated", .now = sim_env_now, .wall = sim_env_wall, .timer_arm = sim_timer_arm, \
 	.timer_cancel = sim_timer_cancel, .post = sim_post, .offload = sim_offload,                \
-	.file_flushed = sim_file_flushed, .gate_open = sim_gate_open, .gate_wait = sim_gate_wait,  \
-	.random = sim_random_bytes, .log = sim_log, .charge = sim_charge,                          \
-	.stream_connect = sim_stream_connect, .stream_attach = sim_stream_attach,                  \
-	.listen = sim_listen, .medium = sim_medium_open, .heap = true
+	.aside = sim_aside, .file_flushed = sim_file_flushed, .gate_open = sim_gate_open,          \
+	.gate_wait = sim_gate_wait, .random = sim_random_bytes, .log = sim_log,                    \
+	.charge = sim_charge, .stream_connect = sim_stream_connect,                                \
+	.stream_attach = sim_stream_attach, .listen = sim_listen, .medium = sim_medium_open,       \
+	.heap = true
 
 const struct ddio_env_ops sim_env_ops = { SIM_ENV_OPS };
 const struct ddio_env_ops sim_local_ops = { SIM_ENV_OPS, .mail = &sim_mail,

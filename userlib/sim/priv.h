@@ -48,6 +48,7 @@ struct sim_cpu {
  * @offload_event: see @post_event
  * @offload_ns: longest time of an offload
  * @offload_bad: offloaded work can write to no file
+ * @aside_never: calls that are made aside never end
  * @offload_end: when the end of the job that was carried out is reported; 0: it was not carried out
  * @how: how its streams behave
  * @sent: bytes sent since @how was set
@@ -73,7 +74,7 @@ struct sim_proc {
 	struct ddio_offload *offloads, **offloads_end;
 	struct ddio_timer offload_event;
 	uint64_t offload_ns;
-	bool offload_bad;
+	bool offload_bad, aside_never;
 	uint64_t offload_end;
 	struct ddio_sim_link how;
 	uint64_t sent;

@@ -93,6 +93,7 @@ struct ddio_env *ddio_sim_env(struct ddio_sim *sim, const char *name)
 	proc->env.ops = &sim_env_ops;
 	proc->env.engines = sim_engines;
 	ddio_list_init(&proc->env.buses);
+	ddio_list_init(&proc->env.asides);
 	proc_init(proc, sim);
 	proc->node = sim->nprocs++;
 	proc->posts_end = &proc->posts;
@@ -201,6 +202,11 @@ void ddio_sim_break(struct ddio_env *env)
 void ddio_sim_fail_offload(struct ddio_env *env, bool bad)
 {
 	sim_proc_of(env)->offload_bad = bad;
+}
+
+void sim_answer_never(struct ddio_env *env, bool never)
+{
+	sim_proc_of(env)->aside_never = never;
 }
 
 void ddio_sim_set_offload(struct ddio_env *env, uint64_t ns)

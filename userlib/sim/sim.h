@@ -206,6 +206,8 @@ void ddio_sim_break(struct ddio_env *env);
 void ddio_sim_set_offload(struct ddio_env *env, uint64_t ns);
 /* While @bad, no offloaded work of a process can write to a file: each attempt fails with -EFBIG. */
 void ddio_sim_fail_offload(struct ddio_env *env, bool bad);
+/* From now on nobody answers what a process asks aside (env/aside.h), if @never. */
+void sim_answer_never(struct ddio_env *env, bool never);
 
 /*
  * Media: contents of disks that outlive the process that uses them.  A disk of the engines mem and

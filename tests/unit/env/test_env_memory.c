@@ -404,6 +404,42 @@ static void test_holes(void)
 	end(&e);
 }
 
+/* Rings with a descriptor, whose last reference whoever reads the bell would drop. */
+static void ring_with(int bell, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .room = { 0 } };
+	struct iovec iov = { .iov_base = "", .iov_len = 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	(void)!sendmsg(bell, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void test_rung(void)
+{
+	struct memory_end e;
+	uint64_t until_ns;
+
+	begin(&e);
+	until_ns = ddio_env_now(e.env) + PATIENCE;
+	while (!e.over && ddio_env_now(e.env) < until_ns) {
+		ring_with(e.bell, e.memfd);
+		usleep(1000);
+	}
+	CU_ASSERT_EQUAL(e.over, -EPROTO);
+	end(&e);
+}
+
 /*
  * What an acceptor may send instead of memory and a bell
  */
@@ -523,6 +559,7 @@ static const struct ut_case cases[] = {
 	{ "an end", test_ended },
 	{ "an end that lies", test_lies },
 	{ "a bell that nobody hears", test_bell },
+	{ "a bell that brings descriptors", test_rung },
 	{ "an end that is killed", test_killed },
 	{ "an end that makes holes", test_holes },
 	{ "what is sent instead of memory", test_take },

@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "env/aside.h"
 #include "env/env_ops.h"
 #include "env/local/mailbox.h"
 
+/* While so many descriptors of others wait to be closed, none are taken. */
+#define CLOSES_MOST 64
 /* More than a box holds: whoever goes on sending letters without the token keeps nobody reading them for ever. */
 #define LETTERS_READ 1024
 
@@ -18,6 +21,8 @@ int ddio_mailbox_open(struct ddio_env *env, struct ddio_mailbox *box)
 	box->fd = -1;
 	if (!env->ops->mail)
 		return -EOPNOTSUPP;
+	if (closes_aside() >= CLOSES_MOST)
+		return -EMFILE;
 	ddio_env_random(env, id, sizeof(id));
 	ddio_env_random(env, box->token, sizeof(box->token));
 	box->ops = env->ops->mail;

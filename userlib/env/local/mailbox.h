@@ -31,7 +31,7 @@ struct ddio_mailbox {
 /**
  * struct ddio_mail_ops - how a world carries letters
  * @open: with the name and the token made up
- * @take: the oldest letter: -EAGAIN: there is none; -EPERM: it has not the right token, and is gone
+ * @take: the oldest letter: -EAGAIN: there is none; -EPERM: it is not what it should be, and is gone
  * @send: never waits
  */
 struct ddio_mail_ops {
@@ -47,7 +47,10 @@ extern const struct ddio_mail_ops mail_sockets;
 
 /* Return: 0 or -errno. */
 int ddio_mailbox_open(struct ddio_env *env, struct ddio_mailbox *box);
-/* Takes a descriptor that was sent with the right token.  -ENOENT: there is none, and *@fd is as before; never waits. */
+/*
+ * Takes a descriptor that was sent with the right token.  -ENOENT: there is none, and *@fd is as before; never waits.  Calls on it may
+ * wait, though, its close too, before the caller has seen that it is of the kind that was to be sent: see close_aside().
+ */
 int mailbox_take_fd(struct ddio_mailbox *box, int *fd);
 /* Harmless on a mailbox that is not open. */
 void ddio_mailbox_close(struct ddio_mailbox *box);

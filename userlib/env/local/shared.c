@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "env/aside.h"
 #include "env/env_ops.h"
 #include "env/local/shared.h"
 
@@ -86,8 +87,13 @@ int ddio_shared_take(struct ddio_mailbox *box, bool writable, struct ddio_shared
 
 	if (err)
 		return err;
+	/* Only shared memory has seals, and it waits for nobody. */
 	seals = fcntl(fd, F_GET_SEALS);
-	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+	if (seals < 0) {
+		close_aside(fd);
+		return -EPERM;
+	}
+	if (!(seals & F_SEAL_SHRINK))
 		err = -EPERM;
 	else if (fstat(fd, &st))
 		err = -errno;

@@ -4,6 +4,7 @@
  * the parent has died, and the peers would wait for it for as long as the child lives.  A program that the child executes
  * has none of them anyway.
  */
+#include "env/aside.h"
 #include "env/real/priv.h"
 
 /* Descriptors beyond are the child's, too. */
@@ -38,9 +39,20 @@ void own_fd(int fd)
 }
 
 /* Another thread may have the number at once. */
-void own_fd_close(int fd)
+static void disown_fd(int fd)
 {
 	if (fd >= 0 && fd < OWN_FDS)
 		own[fd / 64] &= ~(UINT64_C(1) << fd % 64);
+}
+
+void own_fd_close(int fd)
+{
+	disown_fd(fd);
 	close(fd);
+}
+
+void own_fd_close_aside(int fd)
+{
+	disown_fd(fd);
+	close_aside(fd);
 }

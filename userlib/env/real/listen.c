@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "env/aside.h"
 #include "env/real/stream.h"
 
 #define LISTEN_BACKLOG 1024
@@ -80,7 +81,7 @@ static bool listener_accept_one(struct real_listener *l)
 	}
 	l->pausing = false;
 	if (addr_is_local(l->addr) && !real_local_same_user(fd)) {
-		close(fd);
+		close_aside(fd);
 		return true;
 	}
 	ret = real_stream_new(real_of(l->base.env), fd, (struct sockaddr *)&peer, len, &stream);
@@ -118,7 +119,10 @@ static void listener_close(struct ddio_listener *listener)
 	real_gone(real_of(l->base.env), l);
 	ddio_timer_cancel(l->base.env, &l->pause);
 	watch_del(real_of(l->base.env), &l->watch);
-	own_fd_close(l->watch.fd);
+	if (addr_is_local(l->addr))
+		real_local_unlisten(l->watch.fd);
+	else
+		own_fd_close(l->watch.fd);
 	free(l);
 }
 

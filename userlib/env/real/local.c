@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "env/aside.h"
 #include "env/real/stream.h"
 
 #define LOCAL_BACKLOG 1024
@@ -48,6 +49,20 @@ int real_local_listen(const char *addr)
 	return err;
 }
 
+/* Nobody can connect any more.  Connections that wait may be strangers', who have sent something. */
+void real_local_unlisten(int fd)
+{
+	int conn;
+
+	shutdown(fd, SHUT_RD);
+	while ((conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		close_aside(conn);
+	if (errno == EAGAIN || errno == EINVAL)
+		own_fd_close(fd);
+	else
+		own_fd_close_aside(fd);
+}
+
 bool real_local_same_user(int fd)
 {
 	struct ucred cred;
@@ -69,6 +84,7 @@ int real_local_connect(const char *addr)
 		err = real_local_same_user(fd) ? 0 : -EACCES;
 	if (!err)
 		return fd;
-	close(fd);
+	/* Whoever listens there may have sent something. */
+	close_aside(fd);
 	return err;
 }

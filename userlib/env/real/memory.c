@@ -194,10 +194,28 @@ static int bell_watch(struct real *real, struct memory_stream *s)
 	return watch_set(real, &s->bell, EPOLLIN | EPOLLET);
 }
 
+/*
+ * Reads what has been rung, without the descriptors that the peer may have put there: whoever drops the last reference to one may wait
+ * for what is behind it (env/local/sockets.c).
+ */
+static int bell_read(int fd)
+{
+	char bytes[256];
+	struct iovec iov = { .iov_base = bytes, .iov_len = sizeof(bytes) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t n = recvmsg(fd, &msg, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n <= 0)
+		return 0;
+	if (msg.msg_flags & MSG_CTRUNC)
+		return -EPROTO;
+	(void)!recv(fd, bytes, (size_t)n, MSG_DONTWAIT);
+	return 0;
+}
+
 static void bell_event(struct watch *watch, uint32_t events)
 {
 	struct memory_stream *s = ddio_container_of(watch, struct memory_stream, bell);
-	char bytes[256];
 
 	if (events & (EPOLLHUP | EPOLLERR)) {
 		watch_del(real_of_stream(s), watch);
@@ -207,7 +225,11 @@ static void bell_event(struct watch *watch, uint32_t events)
 		return;
 	s->rung = 0;
 	/* If there are more, the peer has filled its own bell. */
-	(void)!recv(watch->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	if (!bell_read(watch->fd))
+		return;
+	watch_del(real_of_stream(s), watch);
+	s->err = -EPROTO;
+	update(s);
 }
 
 /*
@@ -414,7 +436,7 @@ static int memory_attach(struct ddio_env *env, struct ddio_stream *stream)
 static void memory_free(struct memory_stream *s)
 {
 	if (s->bell.fd >= 0)
-		own_fd_close(s->bell.fd);
+		own_fd_close_aside(s->bell.fd);
 	ddio_shared_free(s->shared);
 	free(s);
 }

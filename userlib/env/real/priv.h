@@ -239,5 +239,7 @@ int real_listen(struct ddio_env *env, const char *addr, ddio_accept_fn accept, v
 /* child.c: a descriptor that children of fork() must not keep, and its end. */
 void own_fd(int fd);
 void own_fd_close(int fd);
+/* See close_aside(). */
+void own_fd_close_aside(int fd);
 
 #endif /* DDIO_REAL_PRIV_H */

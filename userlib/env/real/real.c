@@ -144,6 +144,7 @@ int ddio_real_new(const struct ddio_real_opts *opts, struct ddio_env **env)
 	real->report = real_streams_report;
 	real->waited = UINT64_MAX;
 	ddio_list_init(&real->env.buses);
+	ddio_list_init(&real->env.asides);
 	ddio_list_init(&real->broken);
 	ddio_list_init(&real->lingering);
 	ddio_list_init(&real->memories);

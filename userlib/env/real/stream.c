@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "env/aside.h"
 #include "env/real/seal.h"
 #include "env/real/stream.h"
 
@@ -25,8 +26,8 @@
 #define CONNECT_RETRIES 4
 
 struct real_resolve {
-	struct ddio_offload job;
-	struct real_stream *stream; /* NULL once closed */
+	struct ddio_aside aside;
+	struct real_stream *stream;
 	char host[ADDR_HOST_MAX];
 	unsigned int port;
 	struct addrinfo *list;
@@ -219,49 +220,64 @@ static void stream_connect_event(struct real_stream *s)
 	stream_try(s, err);
 }
 
-static void resolve_work(void *arg)
+static struct real_resolve *resolve_of(struct ddio_aside *aside)
 {
-	struct real_resolve *resolve = arg;
+	return ddio_container_of(aside, struct real_resolve, aside);
+}
+
+static void resolve_work(struct ddio_aside *aside)
+{
+	struct real_resolve *resolve = resolve_of(aside);
 
 	resolve->status = ddio_addr_resolve(resolve->host, resolve->port, true, &resolve->list);
 }
 
-static void resolve_done(void *arg)
+static void resolve_done(struct ddio_aside *aside)
 {
-	struct real_resolve *resolve = arg;
+	struct real_resolve *resolve = resolve_of(aside);
 	struct real_stream *s = resolve->stream;
 
-	if (s) {
-		if (resolve->status)
-			ddio_env_log(s->base.env, DDIO_LOG_WARN, "%s: cannot resolve the name: %s",
-				     s->peer, strerror(-resolve->status));
-		s->resolve = NULL;
-		s->addrs = s->addr = resolve->list;
-		if (resolve->status)
-			stream_break(s, resolve->status);
-		else
-			stream_try(s, -EHOSTUNREACH);
-	} else if (!resolve->status) {
+	if (resolve->status)
+		ddio_env_log(s->base.env, DDIO_LOG_WARN, "%s: cannot resolve the name: %s", s->peer,
+			     strerror(-resolve->status));
+	s->resolve = NULL;
+	s->addrs = s->addr = resolve->list;
+	resolve->list = NULL;
+	if (resolve->status)
+		stream_break(s, resolve->status);
+	else
+		stream_try(s, -EHOSTUNREACH);
+}
+
+static void resolve_release(struct ddio_aside *aside)
+{
+	struct real_resolve *resolve = resolve_of(aside);
+
+	if (resolve->list)
 		freeaddrinfo(resolve->list);
-	}
 	free(resolve);
 }
 
 static int stream_resolve(struct real_stream *s, const char *host, unsigned int port)
 {
 	struct real_resolve *resolve = calloc(1, sizeof(*resolve));
+	int err;
 
 	if (!resolve)
 		return -ENOMEM;
-	resolve->job.work = resolve_work;
-	resolve->job.done = resolve_done;
-	resolve->job.arg = resolve;
+	resolve->aside.kind = ASIDE_NAMES;
+	resolve->aside.work = resolve_work;
+	resolve->aside.done = resolve_done;
+	resolve->aside.release = resolve_release;
 	resolve->stream = s;
 	resolve->port = port;
 	strcpy(resolve->host, host);
-	s->resolve = resolve;
-	ddio_env_offload(s->base.env, &resolve->job);
-	return 0;
+	err = ddio_env_aside(s->base.env, &resolve->aside);
+	if (err)
+		free(resolve);
+	else
+		s->resolve = resolve;
+	return err;
 }
 
 /*
@@ -441,7 +457,7 @@ static void stream_detach(struct ddio_stream *stream)
 	struct real_stream *s = stream_of(stream);
 
 	if (s->resolve) {
-		s->resolve->stream = NULL;
+		ddio_aside_forget(&s->resolve->aside);
 		s->resolve = NULL;
 		s->err = -ECANCELED;
 	}
@@ -553,7 +569,7 @@ static void stream_close(struct ddio_stream *stream)
 	bool live = s->base.env && s->watch.fd >= 0 && !s->connecting && !s->err && !s->write_err;
 
 	if (s->resolve)
-		s->resolve->stream = NULL;
+		ddio_aside_forget(&s->resolve->aside);
 	if (s->base.env) {
 		real_gone(stream_real(s), s);
 		watch_del(stream_real(s), &s->watch);

@@ -18,6 +18,7 @@ int real_stream_new(struct real *real, int fd, const struct sockaddr *peer, sock
 int real_local_listen(const char *addr);
 int real_local_connect(const char *addr);
 /* Returns true if a process of this user is at the other end. */
+void real_local_unlisten(int fd);
 bool real_local_same_user(int fd);
 
 /* Returns true if it is one of these, and both its ends have the same address. */
