@@ -59,6 +59,24 @@ munge_stop
 fails "without munged nobody is known" "munge" as $alice ddio ls scratch
 check "... and with it again" bash -c "$(declare -f munge_start); munged=$munged; munge_start"
 check "she is" as $alice ddio ls scratch
+# One that has stopped: nobody waits for it longer than for a node.
+munge_pid=$(cat /run/munge/pid)
+kill -STOP "$munge_pid"
+sed 's/^timeout = .*/timeout = 2s/' "$dir/$alice/conf" >"$dir/soon.conf"
+grep -q '^timeout' "$dir/soon.conf" || sed -i 's/^\[cluster\]/&\ntimeout = 2s/' "$dir/soon.conf"
+chmod 644 "$dir/soon.conf"
+fails "a munged that has stopped is given up" "munge has not answered" in_time 20 \
+	setpriv --reuid $alice --regid $alice --clear-groups "$dir/bin/ddio" ls --conf "$dir/soon.conf" scratch
+as $alice ddio ls scratch >/dev/null 2>&1 &
+client=$!
+sleep 0.5
+kill -TERM $client
+check "... and whoever is asked to end meanwhile does" in_time 10 bash -c "while kill -0 $client 2>/dev/null; do sleep 0.05; done"
+wait $client
+check "nodes are stopped meanwhile" in_time 20 "$ddio" stop --dir "$dir/c"
+kill -CONT "$munge_pid"
+check "... and started" "$ddio" start --dir "$dir/c"
+check "munged goes on, and she is known" as $alice ddio ls scratch
 sed '/^users\|^servers_key/d' "$DDIO_CONF" >"$dir/old.conf"
 fails "a client that knows of no users" "users = munge" "$ddio" ls --conf "$dir/old.conf"
 sed '/^servers_key/d' "$DDIO_CONF" >"$dir/nokey.conf"

@@ -242,19 +242,6 @@ static int envs_new(struct ddiod *d)
 	return err;
 }
 
-/* Where connections have users somebody has to know them. */
-static int users_start(struct ddiod *d, struct ddio_key *servers_key)
-{
-	int err = keys_load_servers(d, servers_key);
-
-	if (err || !ddio_conf_knows_users(d->conf))
-		return err;
-	err = voucher_start(&d->voucher);
-	if (err)
-		say(d, DDIO_LOG_ERR, "cannot start the thread that asks munge: %s", strerror(-err));
-	return err;
-}
-
 static int node_start(struct ddiod *d, const struct ddio_key *key)
 {
 	struct ddio_key servers_key;
@@ -266,16 +253,16 @@ static int node_start(struct ddiod *d, const struct ddio_key *key)
 		.key = key,
 		.repair = d->opts.repair,
 		.descriptors = d->descriptors,
+		.vouch = munge_vouch,
 		.on_stopped = node_stopped,
 		.arg = d,
 	};
 	char err[1024] = "";
-	int ret = users_start(d, &servers_key);
+	int ret = keys_load_servers(d, &servers_key);
 
 	if (ret)
 		return ret;
 	opts.servers_key = &servers_key;
-	opts.vouch = voucher_of(d->voucher);
 	ret = ddio_iop_start(&opts, &d->iop, err, sizeof(err));
 	explicit_bzero(&servers_key, sizeof(servers_key));
 	if (ret)
@@ -297,8 +284,6 @@ static void envs_free(struct ddiod *d)
 	for (i = 0; i < d->nthreads; i++)
 		ddio_real_join_thread(d->envs[i]);
 	d->nthreads = 0;
-	voucher_stop(d->voucher);
-	d->voucher = NULL;
 	ddio_iop_free(d->iop);
 	d->iop = NULL;
 	for (i = 0; i < d->nenvs; i++)

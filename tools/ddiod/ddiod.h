@@ -37,7 +37,6 @@ struct ddiod_opts {
  * @done: eventfd: the node has stopped
  * @pid_written: the file of --pid-file is to be removed at the end
  * @metrics: serves --metrics, or NULL
- * @voucher: asks munge, or NULL
  * @stop: asks reactor 0 to stop
  * @stopping: a signal has come
  */
@@ -58,7 +57,6 @@ struct ddiod {
 	struct ddio_env **envs;
 	struct ddio_iop *iop;
 	struct metrics_server *metrics;
-	struct voucher *voucher;
 	struct ddio_post stop;
 	bool stopping;
 	uint64_t descriptors;

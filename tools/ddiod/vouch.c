@@ -1,143 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Users of connections: one credential after the other is handed to munge.  Each connection has one at most under way, so
- * that the queue is no longer than connections are many.
- */
+/* Users of connections: munge says whose a credential is, and this machine's tables which groups that user has. */
 #include <errno.h>
 #include <grp.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "munge/munge.h"
 #include "vouch.h"
 
-/**
- * struct voucher - the thread
- * @first, @last: what waits
- */
-struct voucher {
-	struct ddio_vouch vouch;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t more;
-	struct ddio_vouch_job *first, **last;
-	bool stopping;
-};
+#define PASSWD_FIRST 16384u
+#define PASSWD_MOST (16u << 20)
 
-/* Adds the groups of a user's name, if this machine knows one; else there is
- * only the group that was vouched for. */
-static int find_groups(struct ddio_who *who)
+/* A user of no account here is found, too: without a name. */
+static bool no_account(int err)
 {
-	char buf[16384];
-	struct passwd pw, *found = NULL;
-	int n = 0;
-
-	if (getpwuid_r(who->uid, &pw, buf, sizeof(buf), &found) || !found)
-		return 0;
-	getgrouplist(pw.pw_name, who->gid, NULL, &n);
-	if (n <= 0 || (uint32_t)n > WHO_GROUPS_MAX)
-		return 0;
-	who->groups = calloc((size_t)n, sizeof(*who->groups));
-	if (!who->groups)
-		return -ENOMEM;
-	if (getgrouplist(pw.pw_name, who->gid, who->groups, &n) >= 0)
-		who->ngroups = (uint32_t)n;
-	return 0;
+	return err == ENOENT || err == ESRCH || err == EBADF || err == EPERM;
 }
 
-static void look(struct ddio_vouch_job *job)
+/* Return: 0 and *@name, for free(), or NULL if this machine knows no such user; or -errno. */
+static int find_name(uid_t uid, char **name)
+{
+	struct passwd pw, *found = NULL;
+	size_t len = PASSWD_FIRST;
+	char *buf;
+	int err;
+
+	*name = NULL;
+	do {
+		buf = malloc(len);
+		if (!buf)
+			return -ENOMEM;
+		err = getpwuid_r(uid, &pw, buf, len, &found);
+		if (!err && found) {
+			*name = strdup(pw.pw_name);
+			err = *name ? 0 : ENOMEM;
+		}
+		free(buf);
+		len *= 2;
+	} while (err == EINTR || (err == ERANGE && len <= PASSWD_MOST));
+	return no_account(err) ? 0 : -err;
+}
+
+/* The tables may change between two looks: as often as there are more groups than there was room for. */
+static int find_groups(const char *name, struct ddio_who *who)
+{
+	int n = 64, room;
+	gid_t *groups;
+
+	do {
+		room = n;
+		groups = calloc((size_t)room, sizeof(*groups));
+		if (!groups)
+			return -ENOMEM;
+		if (getgrouplist(name, who->gid, groups, &n) >= 0) {
+			who->groups = groups;
+			who->ngroups = (uint32_t)n;
+			return 0;
+		}
+		free(groups);
+	} while (n > room && (uint32_t)n <= WHO_GROUPS_MAX);
+	return n > room ? -E2BIG : -EIO;
+}
+
+void munge_vouch(struct ddio_vouch_job *job)
 {
 	uid_t uid = WHO_NOBODY;
 	gid_t gid = WHO_NOBODY;
+	char *name;
 
 	job->err = ddio_munge_check(job->cred, job->tie, sizeof(job->tie), &uid, &gid, job->why,
 				    sizeof(job->why));
 	if (job->err)
 		return;
 	job->who = (struct ddio_who){ .uid = uid, .gid = gid };
-	job->err = find_groups(&job->who);
+	job->err = find_name(uid, &name);
+	if (!job->err && name)
+		job->err = find_groups(name, &job->who);
+	free(name);
 	if (job->err)
-		snprintf(job->why, sizeof(job->why), "no memory for a user's groups");
-}
-
-/* Waits for the next one; NULL: there will be none. */
-static struct ddio_vouch_job *next_job(struct voucher *v)
-{
-	struct ddio_vouch_job *job;
-
-	pthread_mutex_lock(&v->lock);
-	while (!v->first && !v->stopping)
-		pthread_cond_wait(&v->more, &v->lock);
-	job = v->first;
-	if (job) {
-		v->first = job->next;
-		if (!v->first)
-			v->last = &v->first;
-	}
-	pthread_mutex_unlock(&v->lock);
-	return job;
-}
-
-static void *voucher_run(void *arg)
-{
-	struct voucher *v = arg;
-	struct ddio_vouch_job *job;
-
-	while ((job = next_job(v)) != NULL) {
-		look(job);
-		ddio_env_post(job->env, &job->post);
-	}
-	return NULL;
-}
-
-static void voucher_ask(void *arg, struct ddio_vouch_job *job)
-{
-	struct voucher *v = arg;
-
-	pthread_mutex_lock(&v->lock);
-	job->next = NULL;
-	*v->last = job;
-	v->last = &job->next;
-	pthread_cond_signal(&v->more);
-	pthread_mutex_unlock(&v->lock);
-}
-
-int voucher_start(struct voucher **voucher)
-{
-	struct voucher *v = calloc(1, sizeof(*v));
-	int err;
-
-	if (!v)
-		return -ENOMEM;
-	v->vouch = (struct ddio_vouch){ .ask = voucher_ask, .arg = v };
-	v->last = &v->first;
-	pthread_mutex_init(&v->lock, NULL);
-	pthread_cond_init(&v->more, NULL);
-	err = pthread_create(&v->thread, NULL, voucher_run, v);
-	if (err) {
-		free(v);
-		return -err;
-	}
-	*voucher = v;
-	return 0;
-}
-
-void voucher_stop(struct voucher *v)
-{
-	if (!v)
-		return;
-	pthread_mutex_lock(&v->lock);
-	v->stopping = true;
-	pthread_cond_signal(&v->more);
-	pthread_mutex_unlock(&v->lock);
-	pthread_join(v->thread, NULL);
-	pthread_cond_destroy(&v->more);
-	pthread_mutex_destroy(&v->lock);
-	free(v);
-}
-
-const struct ddio_vouch *voucher_of(const struct voucher *v)
-{
-	return v ? &v->vouch : NULL;
+		snprintf(job->why, sizeof(job->why), "the groups of user %u cannot be found: %s",
+			 (unsigned int)uid, strerror(-job->err));
 }

@@ -59,9 +59,9 @@ struct cp_params {
 	const char *engine; /* of the disks, else mem */
 	bool sync;	    /* nodes flush */
 	bool media; /* and their disks can lose what was not flushed; with lasts, see dd/cp_power.h */
-	const char *host;		/* of the nodes' addresses, else 127.0.0.1 */
-	const char *cluster;		/* lines of the cluster's section */
-	const struct ddio_vouch *vouch; /* knows users */
+	const char *host;    /* of the nodes' addresses, else 127.0.0.1 */
+	const char *cluster; /* lines of the cluster's section */
+	ddio_vouch_fn vouch; /* knows users */
 	session_same_fn same;
 	session_vouch_fn user; /* vouches for those of processes */
 };

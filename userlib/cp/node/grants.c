@@ -16,30 +16,6 @@
 #define LOOKS 8
 #define LOOK_LEAST_NS 100000000ull
 
-int user_say(struct lane *lane, struct error *error)
-{
-	const struct ddio_session *s = lane->node->session;
-	const struct ddio_msg msg = { .opcode = DDIO_OP_USER };
-	char cred[DDIO_MAX_CREDENTIAL], why[160] = "nobody vouches for this process";
-	uint8_t buf[DDIO_MAX_CREDENTIAL + 8];
-	struct ddio_msg_user x = { .kind = DDIO_USER_MUNGE, .cred = cred };
-	int err = -EACCES;
-
-	if (!(ddio_conn_features(lane->conn) & DDIO_FEATURE_USERS))
-		return 0;
-	if (s->vouch)
-		err = s->vouch(s, ddio_conn_tie(lane->conn), DDIO_PROOF_LEN, cred, sizeof(cred),
-			       why, sizeof(why));
-	if (err) {
-		error_status(error, DDIO_ST_PERMISSION, "node %s (%s) wants to know users: %s",
-			     LANE_NAMES(lane), why);
-		return -EACCES;
-	}
-	x.len = (uint32_t)strlen(cred);
-	return ddio_conn_send(lane->conn, &msg, buf, (size_t)ddio_put_user(buf, sizeof(buf), &x),
-			      NULL, 0, NULL);
-}
-
 static struct kept_grant *grant_find(const struct grants *g, uint64_t file)
 {
 	struct ddio_hash_node *node = g ? ddio_hash_find(&g->by_file, file) : NULL;

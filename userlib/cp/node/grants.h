@@ -41,8 +41,6 @@ struct grants {
 	struct ddio_timer timer;
 };
 
-/* Says on a new connection whose it is.  Return: 0, or -errno with @error. */
-int user_say(struct lane *lane, struct error *error);
 /* The name space has granted something: keeps it.  Return: 0 or -errno for the connection. */
 int grant_take(struct lane *lane, const void *payload, size_t len);
 /* Shows the grant for the file, if there is one that the node does not know yet. */

@@ -237,25 +237,30 @@ static int take(struct node_identity *id, const struct ddio_msg_welcome *w)
 	return 0;
 }
 
-bool identity_begin(struct lane *lane, const struct ddio_msg_welcome *w)
+int identity_hear(struct lane *lane, const struct ddio_msg_welcome *w, struct error *error)
+{
+	struct node_identity *id = lane->node->identity;
+	int err;
+
+	id->able = w->identified;
+	err = id->able ? take(id, w) : 0;
+	if (err)
+		error_set(error, err, "node %s (%s): out of memory", LANE_NAMES(lane));
+	return err;
+}
+
+bool identity_begin(struct lane *lane)
 {
 	struct cluster_node *node = lane->node;
 	struct ddio_session *s = node->session;
 	struct node_identity *id = node->identity;
-	struct error error;
 	bool changed, waits;
 
-	id->able = w->identified;
 	if (!id->able)
 		return false;
-	if (take(id, w)) {
-		error_set(&error, -ENOMEM, "node %s (%s): out of memory", LANE_NAMES(lane));
-		lane_fail(lane, &error);
-		return true;
-	}
-	changed = w->ids.names && w->ids.names != s->names;
+	changed = id->disks.names && id->disks.names != s->names;
 	if (changed)
-		s->names = w->ids.names;
+		s->names = id->disks.names;
 	waits = !have_met(id);
 	if (waits) {
 		lane->state = LANE_MEETING;

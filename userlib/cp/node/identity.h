@@ -10,11 +10,10 @@
 
 /* 0 or -ENOMEM. */
 int identity_new(struct cluster_node *node);
-/*
- * Takes what the WELCOME of a node's reactor 0 says.  Returns true if the lane must wait: it begins, or fails,
- * when name space and node have been asked.
- */
-bool identity_begin(struct lane *lane, const struct ddio_msg_welcome *welcome);
+/* Takes what the WELCOME of a node's reactor 0 says.  Return: 0, or -ENOMEM with @error. */
+int identity_hear(struct lane *lane, const struct ddio_msg_welcome *welcome, struct error *error);
+/* Returns true if the lane must wait: it begins, or fails, when name space and node have been asked. */
+bool identity_begin(struct lane *lane);
 /* The node's lane 0 is lost. */
 void identity_cancel(struct cluster_node *node);
 void identity_free(struct cluster_node *node);

@@ -7,6 +7,7 @@
 #include "cp/node/grants.h"
 #include "cp/node/identity.h"
 #include "cp/node/request.h"
+#include "cp/node/whose.h"
 
 static struct ddio_session *lane_session(const struct lane *lane)
 {
@@ -136,21 +137,65 @@ static void lane_stale(struct lane *lane, uint64_t boot, const struct error *err
 		lane_fail(first, error);
 }
 
+/* The node knows, or has been told, whose the connection is. */
+static void lane_meet(struct lane *lane)
+{
+	if (lane->reactor || !identity_begin(lane))
+		lane_begin(lane);
+}
+
+static void lane_vouched(void *arg, int err, const char *cred, const char *why)
+{
+	struct lane *lane = arg;
+	struct error error;
+
+	lane->vouching = NULL;
+	if (!err) {
+		err = whose_show(lane->conn, cred);
+		why = strerror(-err);
+	}
+	if (!err) {
+		lane_meet(lane);
+		return;
+	}
+	/* Whoever has not answered may do so later. */
+	error_status(&error, err == -ETIMEDOUT ? DDIO_ST_NODE_LOST : DDIO_ST_PERMISSION,
+		     "node %s (%s) wants to know users: %s", LANE_NAMES(lane), why);
+	lane_fail(lane, &error);
+}
+
+/* Says on a new connection whose it is, if that matters: lane_meet() follows once @lane->vouching is over.  Return: 0, or -errno with @error. */
+static int user_say(struct lane *lane, struct error *error)
+{
+	int err;
+
+	if (!(ddio_conn_features(lane->conn) & DDIO_FEATURE_USERS))
+		return 0;
+	err = vouching_make(lane->node->session, ddio_conn_tie(lane->conn), DDIO_PROOF_LEN,
+			    lane_vouched, lane, &lane->vouching);
+	if (err)
+		error_set(error, err, "node %s (%s) wants to know users: %s", LANE_NAMES(lane),
+			  strerror(-err));
+	return err;
+}
+
 static void lane_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 {
 	struct lane *lane = ctx;
 	uint64_t boot = welcome->boot;
 	struct error error;
-	int err = user_say(lane, &error);
+	int err = node_learn(lane, welcome, &error);
 
+	if (!err && !lane->reactor)
+		err = identity_hear(lane, welcome, &error);
 	if (!err)
-		err = node_learn(lane, welcome, &error);
+		err = user_say(lane, &error);
 	if (err == -EHOSTDOWN)
 		lane_stale(lane, boot, &error);
 	else if (err)
 		lane_fail(lane, &error);
-	else if (lane->reactor || !identity_begin(lane, welcome))
-		lane_begin(lane);
+	else if (!lane->vouching)
+		lane_meet(lane);
 }
 
 static int lane_bulk(void *ctx, const struct ddio_msg *msg, const void *prefix, size_t prefix_len,
@@ -200,7 +245,8 @@ static void lane_drained(void *ctx)
 /* The broker cannot reach the node, as it would an older one: it may be that this process can. */
 static bool carried_retry(struct lane *lane, int err)
 {
-	if (!lane->carried || lane->state != LANE_CONNECTING || err != -EOPNOTSUPP)
+	if (!lane->carried || lane->state != LANE_CONNECTING || lane->vouching ||
+	    err != -EOPNOTSUPP)
 		return false;
 	ddio_conn_close(lane->conn, false);
 	lane->conn = NULL;
@@ -308,6 +354,8 @@ void lane_fail(struct lane *lane, const struct error *error)
 		if ((*u)->losing)
 			(*u)->losing(lane);
 	shed_cancel(lane);
+	vouching_forget(lane->vouching);
+	lane->vouching = NULL;
 	ddio_list_del(&lane->waits);
 	lane->carried = false;
 	memset(lane->shown, 0, sizeof(lane->shown));

@@ -130,6 +130,7 @@ enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_MEETING, LANE_READY };
  * @begun: time of the first try to connect; @shed: how often the node has closed the connection since, before
  *	its WELCOME; @again: until the next try, meanwhile CONNECTING without @conn
  * @waits: in a list of those that wait for the broker, or for a connection of its; meanwhile CONNECTING without @conn
+ * @vouching: somebody is asked to vouch for the user; meanwhile CONNECTING, and WELCOME has come
  * @carried: its connection is a stream of a broker; @direct: this time it is not to be
  */
 struct lane {
@@ -159,6 +160,7 @@ struct lane {
 	uint32_t shed;
 	struct ddio_timer again;
 	struct ddio_list waits;
+	struct vouching *vouching;
 	bool carried, direct;
 };
 

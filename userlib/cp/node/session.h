@@ -26,6 +26,7 @@ struct holder;
 struct lane;
 struct lane_user;
 struct transfers;
+struct vouching;
 
 /* At most so many users of lanes. */
 enum { LANE_USERS = 10 };
@@ -33,10 +34,13 @@ enum { LANE_USERS = 10 };
 /* Looks at all connections of one kind.  Returns true if any of them owes something. */
 typedef bool (*session_check_fn)(struct ddio_session *session);
 
-/* Has the process's user vouched for, tied to some bytes: see ddio_munge_make(). */
+/*
+ * Has the process's user vouched for, tied to some bytes: see ddio_munge_make().  Another thread calls it, for which nobody waits
+ * (env/aside.h): the session may have ended, and is a name only.
+ */
 typedef int (*session_vouch_fn)(const struct ddio_session *session, const void *data, size_t len,
 				char *cred, size_t cap, char *why, size_t why_len);
-/* Whether a credential vouches for this process's own user, and is tied to these bytes. */
+/* Whether a credential vouches for this process's own user, and is tied to these bytes.  Called as the other is. */
 typedef bool (*session_same_fn)(const struct ddio_session *session, const char *cred,
 				const void *data, size_t len);
 

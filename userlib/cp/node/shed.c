@@ -13,7 +13,8 @@ enum { SHED_TRIES = 8 };
 
 static bool was_shed(const struct lane *lane, int err)
 {
-	return lane->state == LANE_CONNECTING && (!err || err == -ECONNRESET || err == -EPIPE);
+	return lane->state == LANE_CONNECTING && !lane->vouching &&
+	       (!err || err == -ECONNRESET || err == -EPIPE);
 }
 
 /* Returns a pause of between a quarter and the whole of this try's longest. */

@@ -9,7 +9,7 @@
 
 /**
  * struct ddio_iop_opts - a node to be brought up
- * @conf: the cluster; it must outlive the node, and so must @envs
+ * @conf: the cluster, and so must @envs
  * @node: index of the node in @conf
  * @nreactors: length of @envs; ddio_iop_reactors() says how many make sense
  * @envs: one per reactor, made by the caller (real in ddiod, simulated elsewhere)
@@ -31,7 +31,7 @@ struct ddio_iop_opts {
 	struct ddio_env **envs;
 	const struct ddio_key *key;
 	const struct ddio_key *servers_key;
-	const struct ddio_vouch *vouch;
+	ddio_vouch_fn vouch;
 	uint64_t descriptors;
 	bool repair;
 	const char *machine;

@@ -106,7 +106,6 @@ struct client {
  * @reaper: the name server's: removes what is left of clones that got no name, or NULL
  * @jobs: whose requests it serves
  * @trace: what is recorded of its collectives, or NULL
- * @asking: credentials of its clients that are being looked at
  * @memory: bytes of buffers that the reactor holds, besides caches
  */
 struct reactor {
@@ -129,7 +128,6 @@ struct reactor {
 	uint64_t memory;
 	struct epoch_asker *asker;
 	struct clone_reaper *reaper;
-	uint32_t asking;
 	struct bounds bounds;
 	struct iop_jobs jobs;
 	struct iop_trace *trace;
@@ -153,7 +151,7 @@ struct ddio_iop {
 	uint32_t node;
 	struct ddio_key key;
 	bool users;
-	const struct ddio_vouch *vouch;
+	ddio_vouch_fn vouch;
 	struct ddio_key servers_key;
 	uint64_t without;
 	uint64_t boot;

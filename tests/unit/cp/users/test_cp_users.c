@@ -14,14 +14,10 @@ static uint32_t mallory_from;
 static uint32_t vouched;
 
 /* A credential is the number of the user; the tie is looked at in the tests of the server. */
-static void fake_ask(void *arg, struct ddio_vouch_job *job)
+static void fake_vouch(struct ddio_vouch_job *job)
 {
-	(void)arg;
 	job->who = (struct ddio_who){ .uid = (uint32_t)atoi(job->cred), .gid = 1 };
-	ddio_env_post(job->env, &job->post);
 }
-
-static const struct ddio_vouch fake = { .ask = fake_ask };
 
 static struct cp_world *world;
 
@@ -67,7 +63,7 @@ static void root_open(struct ns *ns)
 static void users_begin(struct cp_world *w, uint32_t procs, uint32_t mallory)
 {
 	const struct cp_params p = { .procs = procs,
-				     .vouch = &fake,
+				     .vouch = fake_vouch,
 				     .user = fake_user,
 				     .same = fake_same,
 				     .cluster = "users = munge\nservers_key = /none\n"
@@ -483,7 +479,79 @@ static void way_gone(void)
 	cp_world_end(&w);
 }
 
+/*
+ * A munged that has stopped: what needs it fails at the timeout, and at once once it goes on.
+ */
+static void silent_main(struct cp_proc *p)
+{
+	uint64_t begun = ddio_env_now(p->env);
+	struct ddio_file *f;
+
+	sim_answer_never(p->env, true);
+	CU_ASSERT_EQUAL(ddio_open(p->session, "f", DDIO_CREATE, NULL, &f), -EHOSTDOWN);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "munge has not answered"));
+	CU_ASSERT(ddio_env_now(p->env) - begun < 2 * p->session->timeout_ns);
+	sim_answer_never(p->env, false);
+	CP_OK(p, ddio_open(p->session, "f", DDIO_CREATE, NULL, &f));
+	ddio_close(f);
+}
+
+static void silent(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 1, 99);
+	CU_ASSERT_EQUAL(cp_run(&w, silent_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+/* Neither side of a meeting waits for longer: the first that is not answered is the guest, or rank 0. */
+static void silent_meet_main(struct cp_proc *p)
+{
+	uint64_t begun = ddio_env_now(p->env);
+
+	sim_answer_never(p->env, p->rank == (uint32_t)(uintptr_t)p->w->arg);
+	CU_ASSERT_EQUAL(meet(p, p->rank, 2), -ETIMEDOUT);
+	CU_ASSERT(ddio_env_now(p->env) - begun < 3 * p->session->timeout_ns);
+	sim_answer_never(p->env, false);
+	CP_OK(p, meet(p, p->rank, 2));
+}
+
+static void silent_meet(void)
+{
+	struct cp_world w;
+	uintptr_t rank;
+
+	for (rank = 0; rank < 2; rank++) {
+		users_begin(&w, 2, 99);
+		CU_ASSERT_EQUAL(cp_run(&w, silent_meet_main, (void *)rank), 0);
+		cp_world_end(&w);
+	}
+}
+
+/* A session ends while it is asked about its user. */
+static void silent_end_main(struct cp_proc *p)
+{
+	struct ddio_file *f;
+
+	sim_answer_never(p->env, true);
+	p->session->timeout_ns = CP_SEC / 10;
+	CU_ASSERT_EQUAL(ddio_open(p->session, "f", DDIO_CREATE, NULL, &f), -EHOSTDOWN);
+}
+
+static void silent_end(void)
+{
+	struct cp_world w;
+
+	users_begin(&w, 1, 99);
+	CU_ASSERT_EQUAL(cp_run(&w, silent_end_main, NULL), 0);
+	cp_world_end(&w);
+}
+
 static const struct ut_case cases[] = {
+	{ "nobody answers", silent },
+	{ "nobody answers who meet", silent_meet },
+	{ "nobody answers until the end", silent_end },
 	{ "a guest of another user", another_guest },
 	{ "rank 0 of another user", another_host },
 	{ "guests that nobody knows", liars },

@@ -20,7 +20,7 @@
 
 /* Of worlds to come: text put into the cluster's section, and who vouches for users. */
 static const char *sw_cluster;
-static const struct ddio_vouch *sw_vouch;
+static ddio_vouch_fn sw_vouch;
 
 /**
  * struct sw - a world with one node of two reactors and three disks

@@ -597,7 +597,6 @@ static void gone_meanwhile(void)
 		sc_free(c);
 	}
 	CU_ASSERT_EQUAL(look_up(u->alice, "pub/own"), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(u->sw->iop->reactors[0].asking, 0);
 	users_free(u);
 }
 

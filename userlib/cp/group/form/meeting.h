@@ -11,6 +11,7 @@
  * @meeting: it is a guest of that; after that, @hello names the group
  * @stays: its table says to keep this connection as the one with its parent
  * @asked: it has shown whose it is; @same: it is this process's user's
+ * @vouching: somebody is asked whether it is, or to vouch for this process, which shows that to it
  * @rank: the guest's, once it has given its address; else 0
  */
 struct stranger {
@@ -21,6 +22,7 @@ struct stranger {
 	struct group_meeting *meeting;
 	bool greeted, stays, asked, same;
 	struct ddio_msg_hello hello;
+	struct vouching *vouching;
 	uint32_t rank;
 };
 

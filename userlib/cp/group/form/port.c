@@ -23,6 +23,7 @@ struct port {
 static void stranger_free(struct stranger *st)
 {
 	ddio_timer_cancel(st->session->env, &st->timer);
+	vouching_forget(st->vouching);
 	ddio_list_del(&st->link);
 	free(st);
 }
@@ -39,23 +40,38 @@ static void stranger_closed(void *ctx, int err, const char *why)
 	stranger_free(st);
 }
 
+/* Without it the guest does not stay. */
+static void stranger_shown(void *arg, int err, const char *cred, const char *why)
+{
+	struct stranger *st = arg;
+
+	(void)why;
+	st->vouching = NULL;
+	if (!err)
+		(void)whose_show(st->conn, cred);
+	ddio_conn_pause(st->conn, false);
+}
+
+static void stranger_checked(void *arg, int err, const char *cred, const char *why)
+{
+	struct stranger *st = arg;
+
+	(void)cred;
+	(void)why;
+	st->vouching = NULL;
+	st->same = !err;
+	if (err || whose_make(st->session, st->conn, WHOSE_HOST, stranger_shown, st, &st->vouching))
+		ddio_conn_pause(st->conn, false);
+}
+
 /* Once: each costs a question to munge. */
 static int stranger_user(struct stranger *st, const struct ddio_msg *msg, const void *payload)
 {
-	const struct ddio_session *s = st->session;
-	char why[DDIO_MAX_TEXT];
-	int err;
-
 	if (!whose_matters(st->conn, true) || st->asked)
 		return -EPROTO;
 	st->asked = true;
-	err = whose_take(s, st->conn, WHOSE_GUEST, payload, msg->length);
-	if (err)
-		return err == -EACCES ? 0 : err;
-	st->same = true;
-	/* Without it the guest does not stay. */
-	(void)whose_say(s, st->conn, WHOSE_HOST, why);
-	return 0;
+	return whose_check(st->session, st->conn, WHOSE_GUEST, payload, msg->length,
+			   stranger_checked, st, &st->vouching);
 }
 
 static int stranger_message(void *ctx, const struct ddio_msg *msg, const void *payload)

@@ -30,6 +30,7 @@
  * @own: this process's own address as it turned out
  * @meeting_port: rank 0, by address: where the meeting is held; or NULL
  * @conn: a guest's, to rank 0, until the addresses have come
+ * @vouching: somebody is asked to vouch for this process, or whether rank 0 is of this process's user
  * @same: rank 0 has shown that it is this process's user's
  * @begun: a guest's first attempt
  * @retry: the next attempt, none of which begins after @until; or the limit of the wait for rank 0
@@ -46,6 +47,7 @@ struct create_call {
 	struct group_meeting *meeting;
 	struct port *meeting_port;
 	struct ddio_conn *conn;
+	struct vouching *vouching;
 	bool same;
 	struct ddio_timer retry;
 	uint64_t begun, until;
@@ -85,6 +87,8 @@ static void guest_drop(struct create_call *cc)
 
 	cc->conn = NULL;
 	ddio_timer_cancel(cc->call.session->env, &cc->retry);
+	vouching_forget(cc->vouching);
+	cc->vouching = NULL;
 	if (conn)
 		ddio_conn_close(conn, false);
 }
@@ -102,23 +106,14 @@ static void guest_silent(void *arg)
 	guest_fail(arg, -ETIMEDOUT, "it has not sent the addresses of the other members");
 }
 
-static void guest_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+static void guest_join(struct create_call *cc)
 {
-	struct create_call *cc = ctx;
 	struct ddio_msg_group_join join = { .rank = cc->rank, .size = cc->size };
 	struct ddio_msg msg = { .opcode = DDIO_OP_GROUP_JOIN };
 	uint8_t buf[sizeof(join)];
-	char why[DDIO_MAX_TEXT];
 	ssize_t len;
-	int err = 0;
+	int err;
 
-	(void)welcome;
-	if (whose_matters(cc->conn, cc->by_addr))
-		err = whose_say(cc->call.session, cc->conn, WHOSE_GUEST, why);
-	if (err) {
-		guest_fail(cc, err, why);
-		return;
-	}
 	memcpy(join.group, cc->id, sizeof(join.group));
 	memcpy(join.addr, cc->own, sizeof(join.addr));
 	len = ddio_put_group_join(buf, sizeof(buf), &join);
@@ -130,6 +125,36 @@ static void guest_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 	cc->retry.fn = guest_silent;
 	ddio_timer_arm(cc->call.session->env, &cc->retry,
 		       ddio_env_now(cc->call.session->env) + cc->call.session->timeout_ns * 3 / 2);
+}
+
+static void guest_vouched(void *arg, int err, const char *cred, const char *why)
+{
+	struct create_call *cc = arg;
+
+	cc->vouching = NULL;
+	if (!err) {
+		err = whose_show(cc->conn, cred);
+		why = strerror(-err);
+	}
+	if (err)
+		guest_fail(cc, err, why);
+	else
+		guest_join(cc);
+}
+
+static void guest_ready(void *ctx, const struct ddio_msg_welcome *welcome)
+{
+	struct create_call *cc = ctx;
+	int err;
+
+	(void)welcome;
+	if (!whose_matters(cc->conn, cc->by_addr)) {
+		guest_join(cc);
+		return;
+	}
+	err = whose_make(cc->call.session, cc->conn, WHOSE_GUEST, guest_vouched, cc, &cc->vouching);
+	if (err)
+		guest_fail(cc, err, strerror(-err));
 }
 
 /* Rank 0 cannot know which of its addresses reaches it. */
@@ -183,14 +208,17 @@ static int guest_table(struct create_call *cc, const void *payload, size_t len)
 }
 
 /* Whoever has the key may have been there first. */
-static int guest_host(struct create_call *cc, const void *payload, size_t len)
+static void guest_checked(void *arg, int err, const char *cred, const char *why)
 {
-	int err = whose_take(cc->call.session, cc->conn, WHOSE_HOST, payload, len);
+	struct create_call *cc = arg;
 
+	(void)cred;
+	cc->vouching = NULL;
 	cc->same = !err;
-	if (err == -EACCES)
-		guest_fail(cc, err, "it is another user's");
-	return err == -EACCES ? 0 : err;
+	if (!err)
+		ddio_conn_pause(cc->conn, false);
+	else
+		guest_fail(cc, err, err == -EACCES ? "it is another user's" : why);
 }
 
 static int guest_message(void *ctx, const struct ddio_msg *msg, const void *payload)
@@ -199,8 +227,9 @@ static int guest_message(void *ctx, const struct ddio_msg *msg, const void *payl
 	char text[DDIO_MAX_TEXT];
 	bool matters = whose_matters(cc->conn, cc->by_addr);
 
-	if (msg->opcode == DDIO_OP_USER && matters && !cc->same)
-		return guest_host(cc, payload, msg->length);
+	if (msg->opcode == DDIO_OP_USER && matters && !cc->same && !cc->vouching)
+		return whose_check(cc->call.session, cc->conn, WHOSE_HOST, payload, msg->length,
+				   guest_checked, cc, &cc->vouching);
 	if (msg->opcode == DDIO_OP_GROUP_TABLE && (cc->same || !matters))
 		return guest_table(cc, payload, msg->length);
 	if (msg->opcode != DDIO_OP_GROUP_JOIN || !msg->status ||

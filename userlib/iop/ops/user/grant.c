@@ -156,11 +156,6 @@ static int serve_renew(struct server_request *req, const void *payload)
 	return 0;
 }
 
-static bool user_idle(const struct reactor *reactor)
-{
-	return !reactor->asking;
-}
-
 static const struct server_op handled[] = {
 	{ .opcode = DDIO_OP_USER,
 	  .role = DDIO_ROLE_CLIENT,
@@ -180,6 +175,5 @@ static const struct server_op handled[] = {
 const struct server_service user_service = {
 	.ops = handled,
 	.nops = sizeof(handled) / sizeof(handled[0]),
-	.reactor_idle = user_idle,
 	.client_gone = user_client_gone,
 };

@@ -6,16 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "env/aside.h"
 #include "env/lines.h"
 #include "iop/ops/user/priv.h"
 
 /**
  * struct user_asking - a credential that is being looked at
- * @client: NULL: it has gone
+ * @client: while it is there
  */
 struct user_asking {
+	struct ddio_aside aside;
 	struct ddio_vouch_job job;
-	struct reactor *reactor;
+	ddio_vouch_fn vouch;
 	struct client *client;
 };
 
@@ -48,28 +50,43 @@ static void user_refused(struct client *client, const char *why)
 			    ddio_conn_peer(client->conn), why);
 }
 
-static void asked(void *arg)
+static struct user_asking *asking_of(struct ddio_aside *aside)
 {
-	struct user_asking *asking = arg;
+	return ddio_container_of(aside, struct user_asking, aside);
+}
+
+static void asking_work(struct ddio_aside *aside)
+{
+	struct user_asking *asking = asking_of(aside);
+
+	asking->vouch(&asking->job);
+}
+
+static void asked(struct ddio_aside *aside)
+{
+	struct user_asking *asking = asking_of(aside);
 	struct client *client = asking->client;
 
-	asking->reactor->asking--;
-	if (client) {
-		client->asking = NULL;
-		if (asking->job.err)
-			user_refused(client, asking->job.why);
-		else
-			user_known(client, &asking->job.who);
-		client_go_on(client);
-	}
+	client->asking = NULL;
+	if (asking->job.err)
+		user_refused(client, asking->job.why);
+	else
+		user_known(client, &asking->job.who);
+	client_go_on(client);
+}
+
+static void asking_release(struct ddio_aside *aside)
+{
+	struct user_asking *asking = asking_of(aside);
+
 	free(asking->job.who.groups);
 	free(asking);
 }
 
 static int ask(struct client *client, const struct ddio_msg_user *x)
 {
-	const struct ddio_vouch *vouch = client->reactor->iop->vouch;
 	struct user_asking *asking;
+	int err;
 
 	/* Such a text is no credential. */
 	if (memchr(x->cred, 0, x->len)) {
@@ -79,17 +96,21 @@ static int ask(struct client *client, const struct ddio_msg_user *x)
 	asking = calloc(1, sizeof(*asking));
 	if (!asking)
 		return -ENOMEM;
-	asking->reactor = client->reactor;
+	asking->aside.kind = DDIO_ASIDE_USERS;
+	asking->aside.work = asking_work;
+	asking->aside.done = asked;
+	asking->aside.release = asking_release;
+	asking->vouch = client->reactor->iop->vouch;
 	asking->client = client;
-	asking->job.env = client->reactor->env;
-	asking->job.post = (struct ddio_post){ .fn = asked, .arg = asking };
 	memcpy(asking->job.cred, x->cred, x->len);
 	memcpy(asking->job.tie, ddio_conn_tie(client->conn), sizeof(asking->job.tie));
 	client->user->state = USER_ASKED;
-	client->asking = asking;
-	client->reactor->asking++;
-	vouch->ask(vouch->arg, &asking->job);
-	return 0;
+	err = ddio_env_aside(client->reactor->env, &asking->aside);
+	if (err)
+		free(asking);
+	else
+		client->asking = asking;
+	return err;
 }
 
 static void is_server(struct client *client, const struct ddio_msg_user *x)
@@ -128,6 +149,6 @@ int take_user(struct client *client, const struct ddio_msg *msg, const void *pay
 void user_client_gone(struct client *client)
 {
 	if (client->asking)
-		client->asking->client = NULL;
+		ddio_aside_forget(&client->asking->aside);
 	client->asking = NULL;
 }
