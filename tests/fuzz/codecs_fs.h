@@ -85,6 +85,8 @@ static inline void gen_fs_attached(struct rnd *r, struct ddio_msg_fs_attached *x
 	x->grace_ns = rnd_u64(r);
 	x->timeout_ns = rnd_u64(r);
 	x->known = (uint32_t)rnd_below(r, 2);
+	x->life = 1 + rnd_u64(r) / 2;
+	x->kept = 1 + rnd_below(r, x->life);
 }
 
 static inline void gen_fs_ino(struct rnd *r, struct ddio_msg_fs_ino *x)
@@ -198,7 +200,7 @@ static inline void gen_fs_entries(struct rnd *r, struct ddio_msg_fs_entries *x)
 
 	x->n = (uint32_t)rnd_below(r, 6);
 	x->more = (uint32_t)rnd_below(r, 2);
-	x->plus = (uint32_t)rnd_below(r, 3);
+	x->plus = (uint32_t)rnd_below(r, 2);
 	x->ents = rnd_array(x->n, sizeof(*x->ents) + DDIO_MAX_NAME + 1);
 	names = x->n ? (char *)(x->ents + x->n) : NULL;
 	for (i = 0; i < x->n; i++) {
@@ -208,7 +210,7 @@ static inline void gen_fs_entries(struct rnd *r, struct ddio_msg_fs_entries *x)
 		names += strlen(names) + 1;
 		if (x->plus) {
 			gen_attr(r, &x->ents[i].attr);
-			x->ents[i].bare = x->plus == DDIO_FS_ENTRIES_BARE && rnd_below(r, 2);
+			x->ents[i].bare = rnd_below(r, 2);
 			continue;
 		}
 		x->ents[i].attr.ino = gen_ino(r);

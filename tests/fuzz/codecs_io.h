@@ -14,7 +14,8 @@ static inline void gen_hello(struct rnd *r, struct ddio_msg_hello *x)
 	x->min_version = 1 + (uint16_t)rnd_below(r, 100);
 	x->max_version = x->min_version + (uint16_t)rnd_below(r, 100);
 	x->role = 1 + (uint32_t)rnd_below(r, 3);
-	x->features = rnd_u64(r);
+	x->options = (uint32_t)rnd_u64(r);
+	x->features = (uint32_t)rnd_u64(r);
 	x->reactor = (uint32_t)rnd_u64(r);
 	x->rank = (uint32_t)rnd_below(r, DDIO_MAX_MEMBERS);
 	rnd_bytes(r, x->nonce, sizeof(x->nonce));
@@ -26,7 +27,8 @@ static inline void gen_challenge(struct rnd *r, struct ddio_msg_challenge *x)
 {
 	x->version = 1 + (uint16_t)rnd_below(r, 100);
 	x->keyed = (uint16_t)rnd_below(r, 2);
-	x->features = rnd_u64(r);
+	x->options = (uint32_t)rnd_u64(r);
+	x->features = (uint32_t)rnd_u64(r);
 	rnd_bytes(r, x->nonce, sizeof(x->nonce));
 	rnd_bytes(r, x->proof, sizeof(x->proof));
 }
@@ -40,7 +42,7 @@ static inline void gen_disk_ids(struct rnd *r, struct ddio_msg_disk_ids *x)
 {
 	uint32_t i, k;
 
-	x->flags = (uint32_t)rnd_below(r, DDIO_DISKS_FLAGS + 1);
+	x->flags = (uint32_t)rnd_below(r, DDIO_DISKS_NAMES + 1);
 	x->names = rnd_u64(r);
 	x->change = rnd_u64(r);
 	x->n = (uint32_t)rnd_below(r, 6);
@@ -56,8 +58,7 @@ static inline void gen_disk_ids(struct rnd *r, struct ddio_msg_disk_ids *x)
 		x->ids[i].change = rnd_u64(r);
 		x->ids[i].names = rnd_u64(r);
 		x->ids[i].lost = rnd_u64(r);
-		if (x->flags & DDIO_DISKS_SEALED)
-			rnd_bytes(r, x->ids[i].seal, sizeof(x->ids[i].seal));
+		rnd_bytes(r, x->ids[i].seal, sizeof(x->ids[i].seal));
 	}
 }
 
@@ -102,13 +103,7 @@ static inline void gen_welcome(struct rnd *r, struct ddio_msg_welcome *x)
 		d->peak = rnd_u64(r);
 		d->scale_ppm = rnd_u64(r);
 	}
-	x->identified = rnd_below(r, 2);
-	if (!x->identified)
-		return;
 	gen_disk_ids(r, &x->ids);
-	x->told_ends = rnd_below(r, 2);
-	if (!x->told_ends)
-		return;
 	gen_ends(r, &x->names_ends);
 	x->ends = rnd_array(x->ids.n, sizeof(*x->ends));
 	for (i = 0; i < x->ids.n; i++)
@@ -339,7 +334,7 @@ static inline void gen_coll_start(struct rnd *r, struct ddio_msg_coll_start *x)
 	x->op = 1 + rnd_u64(r) / 2;
 	x->flags = (uint32_t)rnd_below(r, 2 * DDIO_COLL_OVERLAP);
 	if (rnd_below(r, 2))
-		x->flags |= DDIO_COLL_NEED;
+		x->flags |= DDIO_COLL_NEED | (rnd_below(r, 2) ? DDIO_COLL_TELL : 0);
 	if (kind != DDIO_PART_ARRAY && rnd_below(r, 2))
 		x->flags |= DDIO_COLL_FAMILIES;
 	if (x->flags & DDIO_COLL_WRITE)
@@ -599,17 +594,8 @@ static inline void gen_jobs(struct rnd *r, struct ddio_msg_jobs *x)
 	for (i = 0; i < x->n; i++) {
 		rnd_bytes(r, &x->job[i], sizeof(x->job[i]));
 		rnd_str(r, x->job[i].name, sizeof(x->job[i].name), 0);
-		x->job[i].told = 0;
+		x->job[i].told = rnd_u64(r);
 	}
-}
-
-static inline void gen_jobs_told(struct rnd *r, struct ddio_msg_jobs *x)
-{
-	uint32_t i;
-
-	gen_jobs(r, x);
-	for (i = 0; i < x->n; i++)
-		x->job[i].told = 1 + i;
 }
 
 static inline void gen_trace_ask(struct rnd *r, struct ddio_msg_trace_ask *x)
@@ -859,7 +845,6 @@ static inline void gen_counter(struct rnd *r, struct ddio_msg_counter *x)
 	X(grant, ddio_msg_grant, N)                                     \
 	X(job, ddio_msg_job, N)                                         \
 	X(jobs, ddio_msg_jobs, P(job))                                  \
-	X(jobs_told, ddio_msg_jobs, P(job))                             \
 	X(wrong, ddio_msg_wrong, N)                                     \
 	X(trace_ask, ddio_msg_trace_ask, N)                             \
 	X(trace, ddio_msg_trace, F(ddio_trace_free))                    \

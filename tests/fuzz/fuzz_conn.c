@@ -168,7 +168,7 @@ static const struct ddio_conn_ops user_ops = {
 
 static void add(uint8_t *buf, size_t *len, uint16_t opcode, const uint8_t *payload, size_t n)
 {
-	const struct ddio_msg msg = { .version = 1, .opcode = opcode, .length = n };
+	const struct ddio_msg msg = { .version = DDIO_WIRE_VERSION, .opcode = opcode, .length = n };
 
 	ddio_put_header(buf + *len, &msg);
 	memcpy(buf + *len + DDIO_WIRE_HEADER_LEN, payload, n);
@@ -179,7 +179,7 @@ static void add(uint8_t *buf, size_t *len, uint16_t opcode, const uint8_t *paylo
 static size_t good_opening(bool to_connector, uint8_t *buf)
 {
 	const struct ddio_msg_hello hello = { 1, 1, .role = DDIO_ROLE_CLIENT };
-	const struct ddio_msg_challenge challenge = { .version = 1 };
+	const struct ddio_msg_challenge challenge = { .version = DDIO_WIRE_VERSION };
 	const struct ddio_msg_welcome welcome = { .nreactors = 1 };
 	const struct ddio_msg_proof proof = { { 0 } };
 	uint8_t raw[512];

@@ -169,7 +169,7 @@ static const struct ddio_conn_ops conn_ops = {
 
 static void add(uint8_t *buf, size_t *len, uint16_t opcode, const uint8_t *payload, size_t n)
 {
-	const struct ddio_msg msg = { .version = 1, .opcode = opcode, .length = n };
+	const struct ddio_msg msg = { .version = DDIO_WIRE_VERSION, .opcode = opcode, .length = n };
 
 	ddio_put_header(buf + *len, &msg);
 	memcpy(buf + *len + DDIO_WIRE_HEADER_LEN, payload, n);
@@ -178,9 +178,8 @@ static void add(uint8_t *buf, size_t *len, uint16_t opcode, const uint8_t *paylo
 
 static size_t good_opening(uint8_t *buf)
 {
-	const struct ddio_msg_hello hello = { 1, 1, .role = DDIO_ROLE_BROKER,
-					      .features = DDIO_WIRE_NEEDED | DDIO_FEATURE_MUX |
-							  DDIO_FEATURE_PARTS };
+	const struct ddio_msg_hello hello = { DDIO_WIRE_VERSION, DDIO_WIRE_VERSION,
+					      .role = DDIO_ROLE_BROKER };
 	const struct ddio_msg_proof proof = { { 0 } };
 	uint8_t raw[512];
 	size_t len = 0;

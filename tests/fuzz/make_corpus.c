@@ -33,7 +33,7 @@ static int write_seed(const char *dir, const char *name, int k, size_t len)
 static size_t make_message(struct rnd *r, uint8_t *p, const struct carried *what, bool reply)
 {
 	const struct codec *c = codec_find(reply ? what->reply : what->request);
-	struct ddio_msg msg = { .version = 1,
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION,
 				.opcode = what->opcode,
 				.flags = reply ? DDIO_WIRE_REPLY : 0,
 				.tag = rnd_below(r, 64) };
@@ -111,7 +111,7 @@ static int server_seeds(struct rnd *r, const char *dir)
 /* A few bytes of one stream, and of another. */
 static size_t parts_message(struct rnd *r, uint8_t *p)
 {
-	struct ddio_msg msg = { .version = 1, .opcode = DDIO_OP_MUX_PARTS };
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION, .opcode = DDIO_OP_MUX_PARTS };
 	struct ddio_msg_mux_part part;
 	uint8_t *at = p + DDIO_WIRE_HEADER_LEN;
 	uint32_t i;

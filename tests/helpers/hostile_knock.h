@@ -22,7 +22,9 @@ struct knocker {
 
 static size_t header_put(struct rnd *r, uint8_t *at, uint16_t opcode, size_t len)
 {
-	struct ddio_msg msg = { .version = 1, .opcode = opcode, .tag = rnd_u64(r), .length = len };
+	struct ddio_msg msg = {
+		.version = DDIO_WIRE_VERSION, .opcode = opcode, .tag = rnd_u64(r), .length = len
+	};
 
 	ddio_put_header(at, &msg);
 	return DDIO_WIRE_HEADER_LEN;
@@ -46,11 +48,11 @@ static size_t knock_message(struct rnd *r, uint8_t *at, size_t max)
 /* An opening as it should be, and the proof of a key that is none. */
 static size_t knock_opening(struct rnd *r, const char *cluster, uint8_t *at, size_t max)
 {
-	struct ddio_msg_hello hello = { .min_version = 1,
-					.max_version = 1,
+	struct ddio_msg_hello hello = { .min_version = DDIO_WIRE_VERSION,
+					.max_version = DDIO_WIRE_VERSION,
 					.role = 1 + (uint32_t)rnd_below(r, 4),
-					.features = rnd_below(r, 2) ? rnd_u64(r)
-								    : DDIO_WIRE_FEATURES,
+					.options = (uint32_t)rnd_u64(r),
+					.features = (uint32_t)rnd_u64(r),
 					.reactor = (uint32_t)rnd_below(r, 4) };
 	size_t len;
 

@@ -8,9 +8,6 @@
 #include "conn/conn_priv.h"
 #include "env/lines.h"
 
-/* Features of clusters that tell users apart. */
-#define OF_USERS (DDIO_FEATURE_USERS | DDIO_FEATURE_SEALS)
-
 /*
  * Entry and exit.  Not inlined: gcc 12 would take c->frame for a dangling pointer then, though a frame
  * that is gone does not touch it.
@@ -186,13 +183,14 @@ static struct ddio_conn *conn_new(struct ddio_env *env, const char *peer,
 	c->post.arg = c;
 	o->bound_ns = opts && opts->handshake_ns ? opts->handshake_ns : CONN_OPENING_NS;
 	c->tls = opts && opts->tls;
-	o->offered = DDIO_WIRE_FEATURES & ~(DDIO_FEATURE_MEMORY | OF_USERS);
+	o->offered = DDIO_OPTION_SUMS;
+	o->features = DDIO_WIRE_FEATURES;
 	if (opts) {
 		if (opts->unsummed || opts->tls)
-			o->offered &= ~DDIO_FEATURE_SUMS;
-		o->offered |= opts->memory && !opts->tls ? DDIO_FEATURE_MEMORY : 0;
-		o->offered |= opts->users ? OF_USERS : 0;
-		o->offered &= ~opts->without;
+			o->offered = 0;
+		o->offered |= opts->memory && !opts->tls ? DDIO_OPTION_MEMORY : 0;
+		o->offered |= opts->users ? DDIO_OPTION_USERS : 0;
+		o->features ^= opts->differs;
 		o->key = opts->key;
 		o->cluster = opts->cluster;
 	}
@@ -207,7 +205,8 @@ static int conn_fill_hello(struct ddio_conn *c, const struct ddio_msg_hello *hel
 
 	full.min_version = DDIO_WIRE_MIN_VERSION;
 	full.max_version = DDIO_WIRE_VERSION;
-	full.features = o->offered;
+	full.options = o->offered;
+	full.features = o->features;
 	ddio_env_random(c->env, full.nonce, sizeof(full.nonce));
 	snprintf(full.cluster, sizeof(full.cluster), "%s", o->cluster ? o->cluster : "");
 	return conn_opening_keep_hello(o, raw, ddio_put_hello(raw, sizeof(raw), &full));
@@ -288,7 +287,7 @@ int ddio_conn_accept(struct ddio_env *env, struct ddio_stream *stream,
 		goto close_stream;
 	c->state = CONN_WAIT_HELLO;
 	if (opts && opts->near_unsummed && ddio_stream_is_loopback(stream))
-		c->opening->offered &= ~DDIO_FEATURE_SUMS;
+		c->opening->offered &= ~DDIO_OPTION_SUMS;
 	err = conn_start_timer(c, c->opening->bound_ns);
 	if (err)
 		goto free_conn;
@@ -429,9 +428,14 @@ size_t ddio_conn_queued(const struct ddio_conn *c)
 	return c->out.queued;
 }
 
-uint64_t ddio_conn_features(const struct ddio_conn *c)
+uint32_t conn_features(const struct ddio_conn *c)
 {
 	return c->features;
+}
+
+bool ddio_conn_users(const struct ddio_conn *c)
+{
+	return c->options & DDIO_OPTION_USERS;
 }
 
 const uint8_t *ddio_conn_tie(const struct ddio_conn *c)

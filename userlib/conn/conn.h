@@ -116,8 +116,8 @@ struct ddio_conn_ops {
  * @unsummed: messages have no checksums; @near_unsummed: at the acceptor, if the connector has a loopback address.  By TLS they
  *	have none in any case: its records are authenticated
  * @memory: between processes of one machine, messages may go through memory that they share; not with @tls
- * @users: connections have users: DDIO_FEATURE_USERS
- * @without: features that are not offered, though this end knows them
+ * @users: connections have users
+ * @differs: features of DDIO_WIRE_FEATURES that are not offered, and others that are: for tests
  * @tls: of ddio_conn_tls_new(): the connection is closed to strangers; NULL: it is not.  It must outlive the connection.
  *
  * @key and @cluster must stay until the opening exchange is over or the connection is closed.
@@ -129,7 +129,7 @@ struct ddio_conn_opts {
 	bool unsummed, near_unsummed;
 	bool memory;
 	bool users;
-	uint64_t without;
+	uint32_t differs;
 	struct ddio_tls *tls;
 };
 
@@ -218,8 +218,10 @@ bool ddio_conn_sums(const struct ddio_conn *conn);
  * the peer had it.
  */
 bool ddio_conn_bulk_sum(const struct ddio_conn *conn, uint32_t *sum);
-/* Returns the features that both ends agreed on: DDIO_FEATURE_*. */
-uint64_t ddio_conn_features(const struct ddio_conn *conn);
+/* Returns the features that both ends know, DDIO_FEATURE_*: for codecs, see CODEC_GROWN(). */
+uint32_t conn_features(const struct ddio_conn *conn);
+/* Returns true if both ends want to know users. */
+bool ddio_conn_users(const struct ddio_conn *conn);
 /*
  * Returns DDIO_PROOF_LEN bytes that both ends of an open connection know, and that no other connection has: what is tied
  * to them cannot be played back on another one.

@@ -35,7 +35,7 @@
 #define CONN_OPENING_NS 10000000000ull
 #define CONN_WHY (DDIO_MAX_TEXT + DDIO_MAX_ADDR + 64)
 #define CONN_HELLO_MAX 512	 /* encoded HELLO */
-#define CONN_CHALLENGE_SIGNED 48 /* CHALLENGE without its proof */
+#define CONN_CHALLENGE_SIGNED 44 /* CHALLENGE without its proof */
 #define CONN_LABEL 16		 /* of a proof */
 
 enum conn_state {
@@ -158,7 +158,8 @@ struct conn_in {
  * @hello_raw: HELLO as it was sent or received; NULL before that
  * @challenge_raw: the part of CHALLENGE that is signed
  * @bound_ns: bound on the exchange
- * @offered: features
+ * @offered: options, DDIO_OPTION_*
+ * @features: those that this end knows
  */
 struct conn_opening {
 	const struct ddio_key *key;
@@ -170,12 +171,12 @@ struct conn_opening {
 	size_t hello_len;
 	uint8_t challenge_raw[CONN_CHALLENGE_SIGNED];
 	uint64_t bound_ns;
-	uint64_t offered;
+	uint32_t offered, features;
 };
 
 /**
  * struct ddio_conn - one end of a connection
- * @features: agreed upon
+ * @options, @features: agreed upon
  * @posted: @post is due
  * @zombie: closed by the user; freed as soon as no entry is on the stack and no post is due
  * @frame: the innermost entry from the loop
@@ -192,7 +193,7 @@ struct ddio_conn {
 	void *ctx;
 	enum conn_state state;
 	uint16_t version;
-	uint64_t features;
+	uint32_t options, features;
 	bool paused, posted, zombie, tls;
 	uint8_t memory, said;
 	struct ddio_mailbox *box;
@@ -256,7 +257,7 @@ static inline bool conn_charged_elsewhere(uint16_t opcode)
  */
 static inline size_t conn_sum_len(const struct ddio_conn *c, uint16_t opcode, bool moved)
 {
-	return c->features & DDIO_FEATURE_SUMS && opcode > DDIO_OP_CHALLENGE &&
+	return c->options & DDIO_OPTION_SUMS && opcode > DDIO_OP_CHALLENGE &&
 			       opcode != DDIO_OP_REFUSE && !moved
 		       ? CONN_SUM_LEN
 		       : 0;

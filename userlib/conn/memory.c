@@ -60,7 +60,7 @@ static int ask(struct ddio_conn *c)
 void conn_memory_ask(struct ddio_conn *c)
 {
 	c->memory = MEMORY_NEVER;
-	if (!(c->features & DDIO_FEATURE_MEMORY) || !ddio_memory_possible(c->stream))
+	if (!(c->options & DDIO_OPTION_MEMORY) || !ddio_memory_possible(c->stream))
 		return;
 	if (ask(c))
 		box_close(c);
@@ -129,7 +129,7 @@ void conn_memory_message(struct ddio_conn *c, struct conn_frame *f, const struct
 {
 	int err;
 
-	if (!(c->features & DDIO_FEATURE_MEMORY))
+	if (!(c->options & DDIO_OPTION_MEMORY))
 		err = -EPROTO;
 	else if (msg->opcode == DDIO_OP_MOVED)
 		err = moved(c);

@@ -67,7 +67,7 @@ static void opening_bind(struct ddio_conn *c)
 /* Without memory the tie is random: nothing that is tied to it will be believed. */
 static void opening_tie(struct ddio_conn *c)
 {
-	if (c->features & DDIO_FEATURE_USERS && conn_tie_make(c->opening, c->tie))
+	if (c->options & DDIO_OPTION_USERS && conn_tie_make(c->opening, c->tie))
 		ddio_env_random(c->env, c->tie, sizeof(c->tie));
 }
 
@@ -118,10 +118,11 @@ static bool challenge_ok(struct ddio_conn *c, struct conn_frame *f,
 			 const struct ddio_msg_challenge *x)
 {
 	if (x->version < DDIO_WIRE_MIN_VERSION || x->version > DDIO_WIRE_VERSION ||
-	    x->features & ~c->opening->offered)
-		conn_reject(c, f, DDIO_ST_VERSION,
-			    "the node chose version %u, features %#llx, which were not offered",
-			    x->version, (unsigned long long)x->features);
+	    x->options & ~c->opening->offered || x->features & ~c->opening->features)
+		conn_reject(
+			c, f, DDIO_ST_VERSION,
+			"the node chose version %u, options %#x and features %#x, which were not offered",
+			x->version, x->options, x->features);
 	else if (x->keyed && !keyed(c))
 		conn_reject(c, f, DDIO_ST_AUTH,
 			    "the node requires the cluster's key, and the connector has none");
@@ -154,6 +155,7 @@ static void got_challenge(struct ddio_conn *c, struct conn_frame *f, const void 
 		return;
 	}
 	c->version = x.version;
+	c->options = x.options;
 	c->features = x.features;
 	c->state = CONN_WAIT_WELCOME;
 	say(c, f, DDIO_OP_PROOF, proof, sizeof(proof));
@@ -187,16 +189,16 @@ static bool hello_ok(struct ddio_conn *c, struct conn_frame *f, const struct ddi
 {
 	const char *mine = c->opening->cluster;
 
-	if (x->min_version > DDIO_WIRE_VERSION || x->max_version < DDIO_WIRE_MIN_VERSION)
+	if (x->max_version < DDIO_WIRE_MIN_VERSION)
 		conn_reject(
 			c, f, DDIO_ST_VERSION,
-			"the connector speaks versions %u to %u of the protocol, the node %u to %u",
-			x->min_version, x->max_version, DDIO_WIRE_MIN_VERSION, DDIO_WIRE_VERSION);
-	else if (DDIO_WIRE_NEEDED & ~x->features)
+			"the connector speaks version %u of the protocol, the node version %u: upgrade the connector",
+			x->max_version, DDIO_WIRE_MIN_VERSION);
+	else if (x->min_version > DDIO_WIRE_VERSION)
 		conn_reject(
 			c, f, DDIO_ST_VERSION,
-			"the connector is older than the node, which needs features %#llx of it: update it",
-			(unsigned long long)DDIO_WIRE_NEEDED);
+			"the connector speaks version %u of the protocol, the node version %u: upgrade the node",
+			x->min_version, DDIO_WIRE_VERSION);
 	else if (!keyed(c) && !ddio_stream_is_loopback(c->stream))
 		conn_reject(c, f, DDIO_ST_AUTH, "the node has no key and serves only this machine");
 	else if (mine && mine[0] && x->cluster[0] && strcmp(mine, x->cluster))
@@ -215,7 +217,9 @@ static void challenge(struct ddio_conn *c, struct conn_frame *f, const struct dd
 	c->version = hello->max_version < DDIO_WIRE_VERSION ? hello->max_version
 							    : DDIO_WIRE_VERSION;
 	x.version = c->version;
-	x.features = hello->features & o->offered;
+	x.options = hello->options & o->offered;
+	x.features = hello->features & o->features;
+	c->options = x.options;
 	c->features = x.features;
 	ddio_env_random(c->env, x.nonce, sizeof(x.nonce));
 	ddio_put_challenge(raw, sizeof(raw), &x);
@@ -271,18 +275,13 @@ int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *given)
 {
 	struct ddio_msg msg = { .version = c->version, .opcode = DDIO_OP_WELCOME };
 	struct ddio_msg_welcome welcome = *given;
+	ssize_t len = ddio_put_welcome(NULL, 0, &welcome);
 	uint8_t *raw;
-	ssize_t len;
 	int err;
 
-	welcome.identified &= !!(c->features & DDIO_FEATURE_IDENTITY);
-	welcome.told_ends &= welcome.identified && c->features & DDIO_FEATURE_ENDS;
-	if (!(c->features & DDIO_FEATURE_SEALS))
-		welcome.ids.flags &= ~DDIO_DISKS_SEALED;
-	len = ddio_put_welcome(NULL, 0, &welcome);
 	/* Of so many disks a client hears by ENDED only. */
 	if (len > (ssize_t)ddio_opcode_limit(DDIO_OP_WELCOME, false)) {
-		welcome.told_ends = false;
+		welcome.ends = NULL;
 		len = ddio_put_welcome(NULL, 0, &welcome);
 	}
 	if (c->state != CONN_WAIT_USER)
@@ -308,15 +307,23 @@ int ddio_conn_welcome(struct ddio_conn *c, const struct ddio_msg_welcome *given)
 /*
  * Both ends
  */
-static void got_refuse(struct ddio_conn *c, struct conn_frame *f, const void *payload, size_t len)
+static void got_refuse(struct ddio_conn *c, struct conn_frame *f, const struct ddio_msg *msg,
+		       const void *payload)
 {
 	struct ddio_msg_refuse x;
 
-	if (ddio_get_refuse(payload, len, &x)) {
+	if (ddio_get_refuse(payload, msg->length, &x)) {
 		conn_fail(c, f, -EPROTO, "malformed REFUSE");
 		return;
 	}
 	conn_clean_text(x.text);
+	if (c->state == CONN_WAIT_CHALLENGE && msg->version < DDIO_WIRE_MIN_VERSION) {
+		conn_fail(
+			c, f, -EPROTONOSUPPORT,
+			"the node speaks version %u of the protocol, the connector version %u: upgrade the node",
+			msg->version, DDIO_WIRE_MIN_VERSION);
+		return;
+	}
 	/* A connector tells its user; an acceptor has no user yet. */
 	if (c->state == CONN_WAIT_HELLO || c->state == CONN_WAIT_PROOF)
 		ddio_env_log_caused(c->env, DDIO_LOG_WARN, "refused by %s: %s", c->peer, x.text);
@@ -341,7 +348,7 @@ void conn_opening_message(struct ddio_conn *c, struct conn_frame *f, const struc
 		got_welcome(c, f, payload, msg->length);
 		break;
 	default:
-		got_refuse(c, f, payload, msg->length);
+		got_refuse(c, f, msg, payload);
 		break;
 	}
 }

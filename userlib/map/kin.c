@@ -22,7 +22,7 @@ static void kin_shift_of(const struct ddio_kin *kin, uint32_t i, uint64_t *offse
 }
 
 /* Copies @n entries of @size bytes to @room.  Returns them, or NULL. */
-static void *room_copy(struct ddio_kin_room *room, const void *entries, uint64_t n, size_t size)
+static void *room_copy(struct kin_room *room, const void *entries, uint64_t n, size_t size)
 {
 	void *p = room->entries;
 
@@ -38,7 +38,7 @@ static void *room_copy(struct ddio_kin_room *room, const void *entries, uint64_t
 	return memcpy(p, entries, n * size);
 }
 
-static int shift_views(struct ddio_kin_room *room, struct ddio_part *part, uint64_t offset,
+static int shift_views(struct kin_room *room, struct ddio_part *part, uint64_t offset,
 		       uint64_t skip)
 {
 	struct ddio_view *view = room_copy(room, part->view, part->n, sizeof(*view));
@@ -52,7 +52,7 @@ static int shift_views(struct ddio_kin_room *room, struct ddio_part *part, uint6
 	return view ? 0 : -ENOMEM;
 }
 
-static int shift_strided(struct ddio_kin_room *room, struct ddio_part *part, uint64_t offset)
+static int shift_strided(struct kin_room *room, struct ddio_part *part, uint64_t offset)
 {
 	struct ddio_strided *strided = room_copy(room, part->strided, part->n, sizeof(*strided));
 	uint64_t i;
@@ -63,7 +63,7 @@ static int shift_strided(struct ddio_kin_room *room, struct ddio_part *part, uin
 	return strided ? 0 : -ENOMEM;
 }
 
-static int shift_list(struct ddio_kin_room *room, struct ddio_part *part, uint64_t offset)
+static int shift_list(struct kin_room *room, struct ddio_part *part, uint64_t offset)
 {
 	struct ddio_extent *list = room_copy(room, part->list, part->n, sizeof(*list));
 	uint64_t i;
@@ -74,8 +74,7 @@ static int shift_list(struct ddio_kin_room *room, struct ddio_part *part, uint64
 	return list ? 0 : -ENOMEM;
 }
 
-int ddio_kin_part(const struct ddio_kin *kin, uint32_t i, struct ddio_kin_room *room,
-		  struct ddio_part *part)
+int kin_part(const struct ddio_kin *kin, uint32_t i, struct kin_room *room, struct ddio_part *part)
 {
 	uint64_t offset, skip;
 

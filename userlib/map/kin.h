@@ -51,16 +51,15 @@ static inline uint64_t kin_size(const struct ddio_kin *kin)
 }
 
 /**
- * struct ddio_kin_room - memory for one description
+ * struct kin_room - memory for one description
  * @entries: free() it in the end
  */
-struct ddio_kin_room {
+struct kin_room {
 	void *entries;
 	size_t size;
 };
 
 /* Makes the description of process @i of the family, in @room if it is shifted.  Return: 0 or -ENOMEM. */
-int ddio_kin_part(const struct ddio_kin *kin, uint32_t i, struct ddio_kin_room *room,
-		  struct ddio_part *part);
+int kin_part(const struct ddio_kin *kin, uint32_t i, struct kin_room *room, struct ddio_part *part);
 
 #endif /* DDIO_MAP_KIN_H */

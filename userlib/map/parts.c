@@ -444,7 +444,7 @@ int parts_unite(struct parts *parts, uint64_t flat, const char **why)
 struct reader {
 	struct parts *parts;
 	struct build blank;
-	struct ddio_kin_room room;
+	struct kin_room room;
 	uint32_t kind;
 };
 
@@ -467,7 +467,7 @@ static int read_kin(struct reader *r, uint32_t first, const struct ddio_kin *kin
 	int rc = 0;
 
 	for (i = 0; i < n && !rc; i++) {
-		rc = ddio_kin_part(kin, i, &r->room, &part);
+		rc = kin_part(kin, i, &r->room, &part);
 		if (!rc)
 			rc = read_part(r, first + i, &part);
 	}
@@ -517,7 +517,7 @@ static int read_clan(struct reader *r, uint32_t first, const struct ddio_kin *ki
 		     struct clan *clan)
 {
 	struct ddio_part part;
-	int rc = ddio_kin_part(kin, 0, &r->room, &part);
+	int rc = kin_part(kin, 0, &r->room, &part);
 
 	if (rc)
 		return rc;

@@ -224,7 +224,7 @@ static int take_parts(struct ddio_mux *mux, const uint8_t *at, size_t left)
 {
 	const size_t record = 2 * sizeof(uint32_t);
 	struct ddio_msg_mux_part x;
-	int err = left && ddio_conn_features(mux->conn) & DDIO_FEATURE_PARTS ? 0 : -EPROTO;
+	int err = left ? 0 : -EPROTO;
 
 	while (left && !err) {
 		err = ddio_get_mux_part(at, left < record ? left : record, &x);

@@ -161,7 +161,7 @@ static int send_alone(struct mux_stream *s, const struct iovec *iov, uint32_t le
 
 int mux_out_write(struct mux_stream *s, const struct iovec *iov, uint32_t len)
 {
-	if (len < OUT_LONG && ddio_conn_features(s->mux->conn) & DDIO_FEATURE_PARTS)
+	if (len < OUT_LONG)
 		return gather(s, iov, len);
 	return send_alone(s, iov, len);
 }

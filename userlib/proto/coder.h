@@ -19,8 +19,13 @@
 
 #include "proto/cursor.h"
 
+/**
+ * struct ddio_coder - a walk over a message
+ * @features: DDIO_FEATURE_* that both ends of the connection know, for code_since()
+ */
 struct ddio_coder {
 	bool reading;
+	uint32_t features;
 	struct ddio_wr w;
 	struct ddio_rd r;
 };
@@ -104,6 +109,15 @@ static inline void code_check(struct ddio_coder *c, bool ok, int err)
 {
 	if (c->reading)
 		ddio_rd_check(&c->r, ok, err);
+}
+
+/*
+ * Returns true if both ends know @feature.  What came with it is not in messages to or from an older peer: a reader gives
+ * it the value that it always had before, and a writer leaves it out.
+ */
+static inline bool code_since(const struct ddio_coder *c, uint32_t feature)
+{
+	return c->features & feature;
 }
 
 /* Codes a field that must be 0. */
@@ -191,6 +205,37 @@ static inline void *code_alloc(struct ddio_coder *c, uint64_t n, size_t size, si
 		if (err)                                                            \
 			release(x);                                                 \
 		return err;                                                         \
+	}
+
+/*
+ * The same as CODEC() for a message that was added to after its version of the wire: its users say which features both
+ * ends of the connection know, that is conn_features(), and are not to ask for them otherwise.  @release: NULL if it
+ * owns no memory; else as of CODEC_OWNING().
+ */
+#define CODEC_GROWN(name, type, release)                                                \
+	CODER_FLAT ssize_t ddio_put_##name(void *buf, size_t cap, const struct type *x, \
+					   uint32_t features)                           \
+	{                                                                               \
+		struct ddio_coder c = coder_writing(buf, cap);                          \
+                                                                                        \
+		c.features = features;                                                  \
+		code_##name(&c, (struct type *)x);                                      \
+		return ddio_wr_end(&c.w);                                               \
+	}                                                                               \
+	CODER_FLAT int ddio_get_##name(const void *buf, size_t len, struct type *x,     \
+				       uint32_t features)                               \
+	{                                                                               \
+		struct ddio_coder c = coder_reading(buf, len);                          \
+		void (*free_it)(struct type *) = release;                               \
+		int err;                                                                \
+                                                                                        \
+		memset(x, 0, sizeof(*x));                                               \
+		c.features = features;                                                  \
+		code_##name(&c, x);                                                     \
+		err = ddio_rd_end(&c.r);                                                \
+		if (err && free_it)                                                     \
+			free_it(x);                                                     \
+		return err;                                                             \
 	}
 
 #endif /* DDIO_PROTO_CODER_H */

@@ -5,10 +5,11 @@
 
 enum { WANT_LEN = 16 };
 
-#define COLL_FLAGS                                                                   \
-	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC |      \
-	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF | DDIO_COLL_SHORT | DDIO_COLL_OVERLAP | \
-	 DDIO_COLL_FAMILIES | DDIO_COLL_NO_SHARE | DDIO_COLL_NEED | DDIO_COLL_ATOMIC)
+#define COLL_FLAGS                                                                     \
+	(DDIO_COLL_WRITE | DDIO_COLL_SORT | DDIO_COLL_ROTATE | DDIO_COLL_SYNC |        \
+	 DDIO_COLL_NO_BATCH | DDIO_COLL_SATF | DDIO_COLL_SHORT | DDIO_COLL_OVERLAP |   \
+	 DDIO_COLL_FAMILIES | DDIO_COLL_NO_SHARE | DDIO_COLL_NEED | DDIO_COLL_ATOMIC | \
+	 DDIO_COLL_TELL)
 
 /* Flags that ATOMIC needs beside it. */
 #define COLL_ATOMIC_WITH (DDIO_COLL_WRITE | DDIO_COLL_SYNC)

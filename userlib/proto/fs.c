@@ -51,10 +51,7 @@ static inline void code_fs_attached(struct ddio_coder *c, struct ddio_msg_fs_att
 	code_u64(c, &x->timeout_ns);
 	code_u32(c, &x->known);
 	code_check(c, x->known <= 1, -EINVAL);
-	if (c->reading)
-		x->lives = coder_ok(c) && c->r.left;
-	if (!x->lives)
-		return;
+	code_padding(c);
 	code_u64(c, &x->life);
 	code_u64(c, &x->kept);
 	code_check(c, x->kept && x->kept <= x->life, -EINVAL);

@@ -47,14 +47,12 @@ static void code_bare(struct ddio_coder *c, struct ddio_fs_dirent *e)
 static void code_entry(struct ddio_coder *c, struct ddio_fs_dirent *e, uint32_t plus)
 {
 	code_u64(c, &e->cookie);
-	if (plus)
+	if (plus) {
 		code_attr(c, &e->attr);
-	else
-		code_short_attr(c, &e->attr);
-	if (plus == DDIO_FS_ENTRIES_BARE)
 		code_bare(c, e);
-	else if (c->reading)
-		e->bare = false;
+	} else {
+		code_short_attr(c, &e->attr);
+	}
 	if (coder_ok(c))
 		code_entry_name(c, (char *)e->name);
 }
@@ -76,7 +74,7 @@ static inline void code_fs_entries(struct ddio_coder *c, struct ddio_msg_fs_entr
 	code_u32(c, &x->n);
 	code_u32(c, &x->more);
 	code_u32(c, &x->plus);
-	code_check(c, x->more <= 1 && x->plus <= DDIO_FS_ENTRIES_BARE, -EINVAL);
+	code_check(c, x->more <= 1 && x->plus <= 1, -EINVAL);
 	code_check(c, x->n <= DDIO_MAX_BATCH, -EMSGSIZE);
 	if (c->reading)
 		room = alloc_entries(c, x);

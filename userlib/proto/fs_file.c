@@ -19,33 +19,23 @@ static inline void code_fs_wrote_leased(struct ddio_coder *c, struct ddio_msg_fs
 	code_check(c, x->lease != 0, -EINVAL);
 }
 
-/* What connections without DENSE and SYNCED do not get. */
-static inline void code_fs_wrote_tail(struct ddio_coder *c, struct ddio_msg_fs_wrote *x)
-{
-	uint64_t sync = 1;
-
-	code_u64(c, &x->base);
-	if (c->reading)
-		x->sync = coder_ok(c) && c->r.left;
-	if (x->sync)
-		code_u64(c, &sync);
-	code_check(c, sync == 1 && (x->base || x->sync), -EINVAL);
-}
-
 static inline void code_fs_wrote(struct ddio_coder *c, struct ddio_msg_fs_wrote *x)
 {
+	uint32_t sync = x->sync;
+
 	code_ino(c, &x->ino);
 	code_u64(c, &x->end);
 	code_flags(c, &x->flags, WROTE_ALL);
 	code_check(c, x->end <= DDIO_MAX_FILE, -EMSGSIZE);
 	code_check(c, !(x->flags & DDIO_FS_WROTE_RETURN) || x->flags & DDIO_FS_WROTE_LEASED,
 		   -EINVAL);
+	code_u32(c, &sync);
+	code_u64(c, &x->base);
+	code_check(c, sync <= 1, -EINVAL);
+	if (c->reading)
+		x->sync = sync;
 	if (x->flags & DDIO_FS_WROTE_LEASED)
 		code_fs_wrote_leased(c, x);
-	if (c->reading)
-		x->base = x->sync = coder_ok(c) && c->r.left;
-	if (x->base || x->sync)
-		code_fs_wrote_tail(c, x);
 }
 CODEC(fs_wrote, ddio_msg_fs_wrote)
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include "proto/codec.h"
 
-enum { DISK_ID_LEN = 60 };
+enum { DISK_ID_LEN = 60 + DDIO_MAC_LEN };
 
-static void code_disk_id(struct ddio_coder *c, struct ddio_disk_id *id, bool sealed)
+static void code_disk_id(struct ddio_coder *c, struct ddio_disk_id *id)
 {
 	uint32_t i;
 
@@ -21,15 +21,14 @@ static void code_disk_id(struct ddio_coder *c, struct ddio_disk_id *id, bool sea
 	code_u64(c, &id->names);
 	code_u64(c, &id->change);
 	code_u64(c, &id->lost);
-	if (sealed)
-		code_bytes(c, id->seal, sizeof(id->seal));
+	code_bytes(c, id->seal, sizeof(id->seal));
 }
 
 void code_disk_ids(struct ddio_coder *c, struct ddio_msg_disk_ids *x)
 {
 	uint32_t i;
 
-	code_flags(c, &x->flags, DDIO_DISKS_FLAGS);
+	code_flags(c, &x->flags, DDIO_DISKS_NAMES);
 	code_u32(c, &x->n);
 	code_u64(c, &x->names);
 	code_u64(c, &x->change);
@@ -37,7 +36,7 @@ void code_disk_ids(struct ddio_coder *c, struct ddio_msg_disk_ids *x)
 	if (c->reading)
 		x->ids = code_alloc(c, x->n, sizeof(*x->ids), DISK_ID_LEN);
 	for (i = 0; i < x->n && coder_ok(c); i++)
-		code_disk_id(c, &x->ids[i], x->flags & DDIO_DISKS_SEALED);
+		code_disk_id(c, &x->ids[i]);
 }
 CODEC_OWNING(disk_ids, ddio_msg_disk_ids, ddio_msg_disk_ids_free)
 

@@ -107,10 +107,10 @@ static inline void code_wrong(struct ddio_coder *c, struct ddio_msg_wrong *x)
 }
 CODEC(wrong, ddio_msg_wrong)
 
-/* An empty string and seven numbers, or eight. */
-#define JOB_MIN(told) (2 + ((told) ? 8 : 7) * 8)
+/* An empty string and eight numbers. */
+#define JOB_MIN (2 + 8 * 8)
 
-static void code_job_status(struct ddio_coder *c, struct ddio_job_status *st, bool told)
+static void code_job_status(struct ddio_coder *c, struct ddio_job_status *st)
 {
 	code_str(c, st->name, sizeof(st->name));
 	code_u64(c, &st->connections);
@@ -120,11 +120,10 @@ static void code_job_status(struct ddio_coder *c, struct ddio_job_status *st, bo
 	code_u64(c, &st->collectives);
 	code_u64(c, &st->coll_read_bytes);
 	code_u64(c, &st->coll_write_bytes);
-	if (told)
-		code_u64(c, &st->told);
+	code_u64(c, &st->told);
 }
 
-static void code_all_jobs(struct ddio_coder *c, struct ddio_msg_jobs *x, bool told)
+static inline void code_jobs(struct ddio_coder *c, struct ddio_msg_jobs *x)
 {
 	uint32_t i;
 
@@ -132,19 +131,9 @@ static void code_all_jobs(struct ddio_coder *c, struct ddio_msg_jobs *x, bool to
 	code_padding(c);
 	code_check(c, x->n <= DDIO_MAX_BATCH, -EMSGSIZE);
 	if (c->reading)
-		x->job = code_alloc(c, x->n, sizeof(*x->job), JOB_MIN(told));
+		x->job = code_alloc(c, x->n, sizeof(*x->job), JOB_MIN);
 	for (i = 0; i < x->n && coder_ok(c); i++)
-		code_job_status(c, &x->job[i], told);
-}
-
-static inline void code_jobs(struct ddio_coder *c, struct ddio_msg_jobs *x)
-{
-	code_all_jobs(c, x, false);
-}
-
-static inline void code_jobs_told(struct ddio_coder *c, struct ddio_msg_jobs *x)
-{
-	code_all_jobs(c, x, true);
+		code_job_status(c, &x->job[i]);
 }
 
 static void release_jobs(struct ddio_msg_jobs *x)
@@ -153,7 +142,6 @@ static void release_jobs(struct ddio_msg_jobs *x)
 	memset(x, 0, sizeof(*x));
 }
 CODEC_OWNING(jobs, ddio_msg_jobs, release_jobs)
-CODEC_OWNING(jobs_told, ddio_msg_jobs, release_jobs)
 
 #define ASK_FLAGS (DDIO_SCRUB_ASK_BEGIN | DDIO_SCRUB_ASK_END | DDIO_SCRUB_ASK_LACKING)
 

@@ -12,7 +12,8 @@ static inline void code_hello(struct ddio_coder *c, struct ddio_msg_hello *x)
 	code_u16(c, &x->min_version);
 	code_u16(c, &x->max_version);
 	code_u32(c, &x->role);
-	code_u64(c, &x->features);
+	code_u32(c, &x->options);
+	code_u32(c, &x->features);
 	code_u32(c, &x->reactor);
 	code_u32(c, &x->rank);
 	code_bytes(c, x->nonce, sizeof(x->nonce));
@@ -44,8 +45,8 @@ static inline void code_challenge(struct ddio_coder *c, struct ddio_msg_challeng
 {
 	code_u16(c, &x->version);
 	code_u16(c, &x->keyed);
-	code_padding(c);
-	code_u64(c, &x->features);
+	code_u32(c, &x->options);
+	code_u32(c, &x->features);
 	code_bytes(c, x->nonce, sizeof(x->nonce));
 	code_bytes(c, x->proof, sizeof(x->proof));
 	code_check(c, x->version && x->keyed <= 1, -EINVAL);
@@ -89,13 +90,14 @@ static void code_ends(struct ddio_coder *c, struct ddio_ends *x)
 
 static void code_all_ends(struct ddio_coder *c, struct ddio_msg_welcome *x)
 {
+	struct ddio_ends none = { 0 };
 	uint32_t i;
 
 	code_ends(c, &x->names_ends);
 	if (c->reading)
 		x->ends = code_alloc(c, x->ids.n, sizeof(*x->ends), ENDS_LEN);
 	for (i = 0; i < x->ids.n && coder_ok(c); i++)
-		code_ends(c, &x->ends[i]);
+		code_ends(c, x->ends ? &x->ends[i] : &none);
 }
 
 static inline void code_welcome(struct ddio_coder *c, struct ddio_msg_welcome *x)
@@ -115,14 +117,8 @@ static inline void code_welcome(struct ddio_coder *c, struct ddio_msg_welcome *x
 		x->disks = code_alloc(c, x->ndisks, sizeof(*x->disks), WELCOME_DISK_LEN);
 	for (i = 0; i < x->ndisks && coder_ok(c); i++)
 		code_welcome_disk(c, &x->disks[i], x->nreactors);
-	if (c->reading)
-		x->identified = coder_ok(c) && c->r.left;
-	if (x->identified)
-		code_disk_ids(c, &x->ids);
-	if (c->reading)
-		x->told_ends = coder_ok(c) && x->identified && c->r.left;
-	if (x->told_ends)
-		code_all_ends(c, x);
+	code_disk_ids(c, &x->ids);
+	code_all_ends(c, x);
 }
 CODEC_OWNING(welcome, ddio_msg_welcome, ddio_welcome_free)
 

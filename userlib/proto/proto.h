@@ -61,15 +61,15 @@ enum ddio_role {
 	DDIO_ROLE_CLIENT = 1,
 	DDIO_ROLE_PEER = 2,
 	DDIO_ROLE_ADMIN = 3,
-	DDIO_ROLE_BROKER = 4, /* the connection carries others; feature MUX */
+	DDIO_ROLE_BROKER = 4, /* the connection carries others */
 };
 
 struct ddio_msg_hello {
 	uint16_t min_version, max_version;
 	uint32_t role;
-	uint64_t features;
-	uint32_t reactor; /* which reactor of the node the connector wants */
-	uint32_t rank;	  /* role PEER: the connector's rank */
+	uint32_t options, features; /* offered: DDIO_OPTION_*, DDIO_FEATURE_* */
+	uint32_t reactor;	    /* which reactor of the node the connector wants */
+	uint32_t rank;		    /* role PEER: the connector's rank */
 	uint8_t nonce[DDIO_NONCE_LEN];
 	/* role PEER: the group; role CLIENT: the session, or 0: see ddio_hello_session_set() */
 	uint8_t group[DDIO_GROUP_ID_LEN];
@@ -83,7 +83,7 @@ void ddio_hello_session_get(const struct ddio_msg_hello *x, uint64_t *session, u
 struct ddio_msg_challenge {
 	uint16_t version;
 	uint16_t keyed; /* 1: proofs are required */
-	uint64_t features;
+	uint32_t options, features;
 	uint8_t nonce[DDIO_NONCE_LEN];
 	uint8_t proof[DDIO_PROOF_LEN];
 };
@@ -114,7 +114,7 @@ struct ddio_msg_proof {
  *	heard so, and those that have begun since
  * @names: life of the name space that last knew it, or 0; @change: and that one's last change that it heard of
  * @lost: a file with a lower number that has no object here may have lost it
- * @seal: of a node, or of the name space, by the key that they alone have: only with DDIO_DISKS_SEALED
+ * @seal: of a node, or of the name space, by the key that they alone have where users are told apart; else zeros
  */
 struct ddio_disk_id {
 	uint32_t disk;
@@ -128,9 +128,7 @@ struct ddio_disk_id {
 	uint8_t seal[DDIO_MAC_LEN];
 };
 
-#define DDIO_DISKS_NAMES 0x1u  /* FS_DISKS: the name space is to be accepted as it is */
-#define DDIO_DISKS_SEALED 0x2u /* seals are there: only with DDIO_FEATURE_SEALS */
-#define DDIO_DISKS_FLAGS (DDIO_DISKS_NAMES | DDIO_DISKS_SEALED)
+#define DDIO_DISKS_NAMES 0x1u /* FS_DISKS: the name space is to be accepted as it is */
 
 /**
  * struct ddio_msg_disk_ids - disks of one node
@@ -185,14 +183,12 @@ struct ddio_msg_welcome {
 		uint32_t sector;
 		uint32_t reserved;
 		uint64_t size;
-		uint64_t peak;	    /* bytes a second of the disk's own time, 0 unknown */
-		uint64_t scale_ppm; /* time scale in millionths, 1000000 = life size */
-	} * disks;		    /* allocated by ddio_get_welcome(): ddio_welcome_free() */
-	bool identified;	    /* @ids are there: only with DDIO_FEATURE_IDENTITY */
-	struct ddio_msg_disk_ids ids;
-	bool told_ends; /* the two that follow are there: only with DDIO_FEATURE_ENDS */
-	struct ddio_ends names_ends; /* of the name space */
-	struct ddio_ends *ends;	     /* of each of @ids; allocated as @disks is */
+		uint64_t peak;	      /* bytes a second of the disk's own time, 0 unknown */
+		uint64_t scale_ppm;   /* time scale in millionths, 1000000 = life size */
+	} * disks;		      /* allocated by ddio_get_welcome(): ddio_welcome_free() */
+	struct ddio_msg_disk_ids ids; /* from reactor 0 of a node; else none */
+	struct ddio_ends names_ends;  /* of the name space */
+	struct ddio_ends *ends; /* of each of @ids; allocated as @disks is; NULL: none is told */
 	char name[DDIO_MAX_NAME + 1];
 };
 
@@ -296,8 +292,8 @@ struct ddio_msg_ns_clone { /* CLONED; reply: the record */
 };
 #define DDIO_CLONE_GIVE_UP 0x1u /* it gets no name, and whoever asks removes its objects */
 #define DDIO_CLONE_SNAP 0x2u	/* it is a snapshot of the file that it is a clone of */
-#define DDIO_CLONE_FROZEN 0x4u /* with SNAP: its objects are frozen, and so it is; feature FROZEN */
-#define DDIO_SNAP_DIR ".snaps" /* below the root: directories named after the files' numbers */
+#define DDIO_CLONE_FROZEN 0x4u	/* with SNAP: its objects are frozen, and so it is */
+#define DDIO_SNAP_DIR ".snaps"	/* below the root: directories named after the files' numbers */
 
 struct ddio_msg_ns_list { /* request: files after @after, at most max */
 	uint32_t max;
@@ -440,6 +436,7 @@ struct ddio_msg_coll_start {
 	0x400u /* who has nothing at a reactor need not be attached to it, and hears no COLL_DONE of success */
 #define DDIO_COLL_ATOMIC \
 	0x800u /* with WRITE and SYNC: nothing of it is the file's before the epoch is decided */
+#define DDIO_COLL_TELL 0x1000u /* who had something at a reactor hears of its success, too */
 void ddio_coll_start_free(struct ddio_msg_coll_start *start);
 
 struct ddio_msg_coll_data { /* prefix of COLL_DATA and COLL_PIECE */
@@ -687,7 +684,7 @@ struct ddio_msg_grant {
  * @connections: now
  * @requests: but for collectives; @read_bytes, @write_bytes: by them, through the cache
  * @collectives: parts of reactors of them; @coll_read_bytes, @coll_write_bytes: distinct bytes
- * @told: in JOBS_TOLD only: how often it has said that something from the node did not match its checksum
+ * @told: how often it has said that something from the node did not match its checksum
  */
 struct ddio_job_status {
 	char name[DDIO_MAX_JOB + 1];
@@ -971,7 +968,6 @@ DDIO_PROTO_CODEC(user, ddio_msg_user);
 DDIO_PROTO_CODEC(grant, ddio_msg_grant);
 DDIO_PROTO_CODEC(job, ddio_msg_job);
 DDIO_PROTO_CODEC(jobs, ddio_msg_jobs);
-DDIO_PROTO_CODEC(jobs_told, ddio_msg_jobs);
 DDIO_PROTO_CODEC(wrong, ddio_msg_wrong);
 DDIO_PROTO_CODEC(scrub_ask, ddio_msg_scrub_ask);
 DDIO_PROTO_CODEC(scrub, ddio_msg_scrub);

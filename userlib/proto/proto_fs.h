@@ -31,7 +31,6 @@ struct ddio_msg_fs_attached {
 	uint64_t grace_ns; /* time that is left for mounts to report their opens and locks again */
 	uint64_t timeout_ns; /* a mount away for longer loses its opens and locks */
 	uint32_t known;	     /* 1: this mount's opens and locks are known; 0: it must report them */
-	bool lives;	     /* feature KEPT: the rest is there */
 	uint64_t life;	     /* the name space's, see struct ddio_disk_id */
 	uint64_t kept; /* a life: nothing that was answered in it, or in a later one, is lost */
 };
@@ -136,14 +135,9 @@ struct ddio_msg_fs_readdir { /* ORPHANS: inodes whose numbers are above @cookie 
 #define DDIO_FS_READDIR_PLUS 0x1u
 #define DDIO_FS_READDIR_LAST 0x2u /* only ".", with the cookie of the entry that was made last */
 
-enum {
-	DDIO_FS_ENTRIES_PLUS = 1, /* whole attributes */
-	DDIO_FS_ENTRIES_BARE = 2, /* and whether there are extended ones */
-};
-
-struct ddio_msg_fs_entries {	     /* READDIR reply */
-	uint32_t n, more;	     /* more: 0 if the directory ends here */
-	uint32_t plus;		     /* DDIO_FS_ENTRIES_*; 0: ino and type */
+struct ddio_msg_fs_entries { /* READDIR reply */
+	uint32_t n, more;    /* more: 0 if the directory ends here */
+	uint32_t plus; /* 1: whole attributes, and whether there are extended ones; 0: ino and type */
 	struct ddio_fs_dirent *ents; /* one allocation, names included: free() */
 };
 
@@ -170,8 +164,8 @@ struct ddio_msg_fs_wrote {
 	uint32_t flags;	       /* DDIO_FS_WROTE_* */
 	uint64_t lease, since; /* if LEASED */
 	struct timespec mtime; /* if LEASED */
-	uint64_t base;	       /* feature DENSE; 0: not said */
-	bool sync; /* feature SYNCED: the answer waits until all changes so far are durable */
+	uint64_t base;	       /* 0: not said */
+	bool sync;	       /* the answer waits until all changes so far are durable */
 };
 #define DDIO_FS_WROTE_DATA 0x1u	     /* has, or is about to have, data on its disks */
 #define DDIO_FS_WROTE_TIMES 0x2u     /* modified now */

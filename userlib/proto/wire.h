@@ -4,82 +4,26 @@
  * message is a header of 32 bytes and a payload of header.length bytes; the
  * payload is a fixed record named after the opcode and, where said, a tail.
  *
- * History: 1.0 the first.
+ * History: 1 the first; 2 has all that was optional in it.
  */
 #ifndef DDIO_WIRE_H
 #define DDIO_WIRE_H
 
 #define DDIO_WIRE_MAGIC 0x4f494444u /* "DDIO" */
-#define DDIO_WIRE_VERSION 1
-#define DDIO_WIRE_MIN_VERSION 1
-/* Optional features: a bit that the connector offers and the acceptor confirms. */
-#define DDIO_FEATURE_BOUNDS 0x1ull   /* BOUNDS */
-#define DDIO_FEATURE_IDENTITY 0x2ull /* WELCOME identifies disks; DISKS_KNOWN and FS_DISKS */
-#define DDIO_FEATURE_LATER 0x4ull    /* FS_SYNC comes before what a reply names is removed */
-#define DDIO_FEATURE_OWED 0x8ull     /* OWED */
-#define DDIO_FEATURE_KEPT 0x10ull    /* the reply to FS_ATTACH says what the name space has kept */
-#define DDIO_FEATURE_SHORT 0x20ull   /* COLL_START: a read is cut at the end of the file */
-#define DDIO_FEATURE_OVERLAP 0x40ull /* COLL_START: bytes may be named more than once */
-#define DDIO_FEATURE_BARE \
-	0x80ull /* the reply to FS_READDIR says which entries have no extended attributes */
-#define DDIO_FEATURE_DENSE 0x100ull /* FS_WROTE says whether a file without holes still has none */
-#define DDIO_FEATURE_VIEW 0x200ull  /* COLL_START: parts may be views */
-#define DDIO_FEATURE_FAMILY \
-	0x400ull /* COLL_START: members whose views differ by a shift are told once */
-#define DDIO_FEATURE_LEASE 0x800ull   /* FS_LEASE, FS_RECALL; FS_WROTE by the holder of a lease */
-#define DDIO_FEATURE_LAST 0x1000ull   /* FS_READDIR with LAST */
-#define DDIO_FEATURE_AGAIN 0x2000ull  /* FAN_AGAIN, COLL_AGAIN */
-#define DDIO_FEATURE_NEED 0x4000ull   /* COLL_START: members attach where they have something */
-#define DDIO_FEATURE_SYNCED 0x8000ull /* FS_WROTE that is answered when it is durable */
-#define DDIO_FEATURE_SHARE \
-	0x10000ull /* SHARE, SHARE_TAKEN, COLL_SLOTS, COLL_COPIED; COLL_START with NO_SHARE */
-#define DDIO_FEATURE_SCRUB 0x20000ull  /* SCRUB */
-#define DDIO_FEATURE_SUMS 0x40000ull   /* after a message follows its checksum */
-#define DDIO_FEATURE_SPREAD 0x80000ull /* COLL_TELL, COLL_TOLD, COLL_READY, COLL_GO */
-#define DDIO_FEATURE_QUERY 0x100000ull /* OBJ_QUERY */
-#define DDIO_FEATURE_JOB 0x400000ull   /* JOB, JOBS */
-#define DDIO_FEATURE_TRACE 0x800000ull /* TRACE */
-#define DDIO_FEATURE_EPOCH \
-	0x1000000ull /* COLL_START: ATOMIC; NS_EPOCH, NS_COMMIT, NS_DECIDED, OBJ_SETTLE */
-#define DDIO_FEATURE_MEMORY 0x2000000ull /* MEMORY, MOVED */
-#define DDIO_FEATURE_USERS \
-	0x4000000ull /* USER, GRANT, RENEW: only where users = munge; connections have users */
-#define DDIO_FEATURE_SHOW 0x8000000ull	 /* SHOW */
-#define DDIO_FEATURE_CLONE 0x10000000ull /* NS_CLONE, NS_CLONED, OBJ_HOLD, OBJ_CLONE */
-#define DDIO_FEATURE_FLAT 0x20000000ull	 /* GROUP_TABLE: the connection stays, in a flat tree */
-#define DDIO_FEATURE_FILES 0x40000000ull /* NS_COMMIT_FILES */
-#define DDIO_FEATURE_ADOPT 0x80000000ull /* NS_ADOPT, OBJ_WHOSE */
-#define DDIO_FEATURE_MEND 0x100000000ull /* OBJ_MEND, DISK_SPACE */
-#define DDIO_FEATURE_ENDS \
-	0x200000000ull /* WELCOME tells which incarnations of the node ended in order */
-#define DDIO_FEATURE_FROZEN 0x400000000ull /* OBJ_CLONE with FREEZE, NS_CLONED with FROZEN */
-#define DDIO_FEATURE_CARRY \
-	0x1000000000ull /* FAN_IN: a crowd that carries; FAN_OUT: what was carried */
-#define DDIO_FEATURE_QUIET \
-	0x2000000000ull /* COLL_DONE of success goes to the one that asked, not to who knows its end by its bytes */
-#define DDIO_FEATURE_MUX \
-	0x4000000000ull /* role BROKER; MUX_OPEN, MUX_DATA, MUX_WINDOW, MUX_END, MUX_LEAVE */
-#define DDIO_FEATURE_WRONG 0x10000000000ull /* WRONG */
-#define DDIO_FEATURE_PARTS 0x40000000000ull /* MUX_PARTS */
-#define DDIO_FEATURE_TOLD 0x80000000000ull  /* JOBS_TOLD */
-#define DDIO_FEATURE_SEALS \
-	0x100000000000ull /* identities of disks are sealed: only where users = munge */
-#define DDIO_FEATURE_ORDER \
-	0x200000000000ull /* FAN_IN, FAN_OUT: what all members know, and steps in the order of a file */
-#define DDIO_WIRE_FEATURES                                                                      \
-	(DDIO_FEATURE_BOUNDS | DDIO_FEATURE_IDENTITY | DDIO_FEATURE_LATER | DDIO_FEATURE_OWED | \
-	 DDIO_FEATURE_KEPT | DDIO_FEATURE_SHORT | DDIO_FEATURE_OVERLAP | DDIO_FEATURE_BARE |    \
-	 DDIO_FEATURE_DENSE | DDIO_FEATURE_VIEW | DDIO_FEATURE_FAMILY | DDIO_FEATURE_LEASE |    \
-	 DDIO_FEATURE_LAST | DDIO_FEATURE_AGAIN | DDIO_FEATURE_NEED | DDIO_FEATURE_SHARE |      \
-	 DDIO_FEATURE_SYNCED | DDIO_FEATURE_SCRUB | DDIO_FEATURE_SUMS | DDIO_FEATURE_SPREAD |   \
-	 DDIO_FEATURE_QUERY | DDIO_FEATURE_JOB | DDIO_FEATURE_TRACE | DDIO_FEATURE_EPOCH |      \
-	 DDIO_FEATURE_MEMORY | DDIO_FEATURE_USERS | DDIO_FEATURE_SHOW | DDIO_FEATURE_CLONE |    \
-	 DDIO_FEATURE_FLAT | DDIO_FEATURE_FILES | DDIO_FEATURE_ADOPT | DDIO_FEATURE_MEND |      \
-	 DDIO_FEATURE_ENDS | DDIO_FEATURE_FROZEN | DDIO_FEATURE_CARRY | DDIO_FEATURE_QUIET |    \
-	 DDIO_FEATURE_MUX | DDIO_FEATURE_WRONG | DDIO_FEATURE_PARTS | DDIO_FEATURE_TOLD |       \
-	 DDIO_FEATURE_SEALS | DDIO_FEATURE_ORDER)
-/* Without them a connector is refused: it would read zeros from a disk that was replaced, or forgets. */
-#define DDIO_WIRE_NEEDED DDIO_FEATURE_IDENTITY
+#define DDIO_WIRE_VERSION 2
+#define DDIO_WIRE_MIN_VERSION 2
+/*
+ * What a connection does only if both ends want it, as they are configured and where they are: the connector offers bits,
+ * the acceptor confirms some.
+ */
+#define DDIO_OPTION_SUMS 0x1u	/* after a message follows its checksum */
+#define DDIO_OPTION_MEMORY 0x2u /* it may go through memory: MEMORY, MOVED */
+#define DDIO_OPTION_USERS 0x4u	/* it has users: USER, GRANT, RENEW */
+/*
+ * What was added to this version since: bits that the connector offers and the acceptor confirms.  Codecs alone ask for
+ * them: see CODEC_GROWN().
+ */
+#define DDIO_WIRE_FEATURES 0u
 
 /* Header: magic u32 @0, version u16 @4, opcode u16 @6, flags u32 @8, status u32 @12,
  * tag u64 @16, length u64 @24.  Only replies and COLL_DONE have a status. */
@@ -103,26 +47,25 @@ enum ddio_opcode {
 	/* any I/O processor */
 	DDIO_OP_PING = 16,
 	DDIO_OP_STATUS = 17, /* reply: node and disk counters */
-	DDIO_OP_BOUNDS = 19, /* reply: what clients may take, and have taken; feature BOUNDS */
+	DDIO_OP_BOUNDS = 19, /* reply: what clients may take, and have taken */
 	DDIO_OP_ENDED = 18,  /* its last message: all that it was given is durable; no reply */
 
 	DDIO_OP_DISKS_KNOWN = 20, /* to reactor 0: the name space knows these disks of yours */
-	DDIO_OP_OWED = 21, /* reply: to which of these requests no answer will come; feature OWED */
-	DDIO_OP_SCRUB = 22, /* look through a disk; reply: how far that is; feature SCRUB */
+	DDIO_OP_OWED = 21,	  /* reply: to which of these requests no answer will come */
+	DDIO_OP_SCRUB = 22,	  /* look through a disk; reply: how far that is */
 
-	DDIO_OP_JOB = 23,  /* what comes from here on is this job's; no reply; feature JOB */
-	DDIO_OP_JOBS = 24, /* reply: what each job has asked for; feature JOB */
-	DDIO_OP_TRACE =
-		25, /* to reactor 0: record collectives, or reply: what was recorded; feature TRACE */
+	DDIO_OP_JOB = 23,   /* what comes from here on is this job's; no reply */
+	DDIO_OP_JOBS = 24,  /* reply: what each job has asked for */
+	DDIO_OP_TRACE = 25, /* to reactor 0: record collectives, or reply: what was recorded */
 
-	/* anybody on the same machine; feature MEMORY */
+	/* anybody on the same machine */
 	DDIO_OP_MEMORY = 26, /* connector: let messages go through memory; reply: it was sent */
 	DDIO_OP_MOVED = 27,  /* the sender's next messages go through the memory */
-	DDIO_OP_USER = 28,   /* whose connection this is; no reply; feature USERS */
+	DDIO_OP_USER = 28,   /* whose connection this is; no reply */
 	DDIO_OP_GRANT = 29,  /* either way: what the user may do with a file; no reply */
 	DDIO_OP_RENEW = 30,  /* to the name space: a newer grant, which comes before the reply */
 
-	/* let me look at cached blocks of the disk, if this is one machine; feature SHOW */
+	/* let me look at cached blocks of the disk, if this is one machine */
 	DDIO_OP_SHOW = 31,
 
 	/* the I/O processor that serves the name space */
@@ -157,7 +100,7 @@ enum ddio_opcode {
 	DDIO_OP_OBJ_RESERVE = 55, /* allocate those of blocks [0, n) that are not yet allocated */
 	DDIO_OP_DROP_CACHE = 56,  /* write back and forget cached blocks: for measurements */
 	DDIO_OP_FSCK = 57,	  /* check one disk's records */
-	DDIO_OP_OBJ_QUERY = 58,	  /* which records match, and what is made of them; feature QUERY */
+	DDIO_OP_OBJ_QUERY = 58,	  /* which records match, and what is made of them */
 	DDIO_OP_OBJ_WHOSE = 59,	  /* reply: the file of the object, whose number is known */
 
 	/* collectives */
@@ -172,26 +115,26 @@ enum ddio_opcode {
 	DDIO_OP_JOINT = 72,	 /* to reactor 0: send the group's joint, if this is one machine */
 	DDIO_OP_COLL_JOIN = 73,	 /* to reactor 0: for this operation my memory is in the joint */
 	DDIO_OP_COLL_AGAIN = 74, /* as COLL_START, told as what differs from earlier ones */
-	/* descriptions that members spread; feature SPREAD */
+	/* descriptions that members spread */
 	DDIO_OP_COLL_TELL = 75,	 /* to a member: tell me what concerns me of your description */
 	DDIO_OP_COLL_TOLD = 76,	 /* its answer, told as what differs from earlier ones */
 	DDIO_OP_COLL_READY = 77, /* to the member that asked: all have told, and nothing is wrong */
 	DDIO_OP_COLL_GO = 78,	 /* from it: all I/O processors are ready */
 
-	/* buffers that an I/O processor shares with members on its machine; feature SHARE */
+	/* buffers that an I/O processor shares with members on its machine */
 	DDIO_OP_SHARE = 80,	  /* send the group's buffers, if this is one machine */
 	DDIO_OP_SHARE_TAKEN = 81, /* they have come: blocks may be moved through them */
 	DDIO_OP_COLL_SLOTS =
 		82, /* to a member: blocks that lie, or are to be put, in the buffers */
 	DDIO_OP_COLL_COPIED = 83, /* its answer: its bytes of these blocks have been copied */
 
-	/* streams that a connection carries; either way, no replies; feature MUX */
+	/* streams that a connection carries; either way, no replies */
 	DDIO_OP_MUX_OPEN = 84,	 /* a stream begins */
 	DDIO_OP_MUX_DATA = 85,	 /* some of its bytes: bulk */
 	DDIO_OP_MUX_WINDOW = 86, /* so many more may be sent */
 	DDIO_OP_MUX_END = 87,	 /* its last message from this end */
 	DDIO_OP_MUX_LEAVE = 88,	 /* from a broker: open no more, and end these when you can */
-	DDIO_OP_MUX_PARTS = 89,	 /* some bytes of each of several; feature PARTS */
+	DDIO_OP_MUX_PARTS = 89,	 /* some bytes of each of several */
 
 	/* the file system: to the name space's I/O processor, see Documentation/filesystem.rst */
 	DDIO_OP_FS_ATTACH = 128, /* this connection belongs to mount m */
@@ -233,14 +176,11 @@ enum ddio_opcode {
 	DDIO_OP_OBJ_ALLOCATE = 162, /* a range gets space that stays; holes in it read as zeros */
 	DDIO_OP_OBJ_COPY = 163,	    /* a range of one object into another on the same disk */
 	DDIO_OP_OBJ_SETTLE = 164,   /* the epoch was decided: on all disks of the reactor */
-	DDIO_OP_OBJ_HOLD = 165,	    /* nobody may use the file for a while; feature CLONE */
+	DDIO_OP_OBJ_HOLD = 165,	    /* nobody may use the file for a while */
 	DDIO_OP_OBJ_CLONE = 166,    /* all of a held object's blocks are those of a new one, too */
-	DDIO_OP_OBJ_MEND = 167,	    /* some of its blocks lie side by side again; feature MEND */
+	DDIO_OP_OBJ_MEND = 167,	    /* some of its blocks lie side by side again */
 	DDIO_OP_DISK_SPACE = 168,   /* reply: how much of a disk is free, in how many ranges */
-	DDIO_OP_WRONG =
-		173, /* what came from you did not match its checksum; no reply; feature WRONG */
-	DDIO_OP_JOBS_TOLD =
-		178, /* reply: as of JOBS, and how often each has said WRONG; feature TOLD */
+	DDIO_OP_WRONG = 173,	    /* what came from you did not match its checksum; no reply */
 
 	/* between compute processes */
 	DDIO_OP_GROUP_JOIN = 96,  /* to rank 0: my rank and address */

@@ -93,7 +93,7 @@ static bool through_the_wire(const struct ddio_view *v, const int64_t *place)
 {
 	struct ddio_part part = { .kind = DDIO_PART_VIEW, .n = 1, .view = v }, got;
 	uint32_t rank = (uint32_t)number % 5000;
-	struct ddio_kin_room room = { 0 };
+	struct kin_room room = { 0 };
 	struct ddio_crowd out, in;
 	uint8_t buf[16384];
 	ssize_t len;
@@ -106,8 +106,8 @@ static bool through_the_wire(const struct ddio_view *v, const int64_t *place)
 	if (len < 0 || ddio_get_crowd(buf, (size_t)len, &in))
 		return false;
 	same = in.first == rank && in.nmembers == 1 && in.n == 1 &&
-	       !ddio_kin_part(&in.kin[0], 0, &room, &got) && got.kind == DDIO_PART_VIEW &&
-	       got.n == 1 && view_has(&got.view[0], place);
+	       !kin_part(&in.kin[0], 0, &room, &got) && got.kind == DDIO_PART_VIEW && got.n == 1 &&
+	       view_has(&got.view[0], place);
 	ddio_crowd_free(&in);
 	free(room.entries);
 	return same;

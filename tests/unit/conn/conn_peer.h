@@ -14,6 +14,8 @@
 
 #define SECOND 1000000000ull
 
+enum { CHALLENGE_SIGNED = 44 };
+
 /* What the user of the connection under test saw. */
 struct peer_seen {
 	struct mem_env m;
@@ -116,7 +118,9 @@ struct script {
 
 static inline void add(struct script *t, uint16_t opcode, const void *payload, size_t len)
 {
-	const struct ddio_msg msg = { .version = 1, .opcode = opcode, .length = len };
+	const struct ddio_msg msg = { .version = DDIO_WIRE_VERSION,
+				      .opcode = opcode,
+				      .length = len };
 
 	ddio_put_header(t->bytes + t->len, &msg);
 	if (len)
@@ -126,11 +130,9 @@ static inline void add(struct script *t, uint16_t opcode, const void *payload, s
 
 static inline size_t hello_bytes(uint8_t *buf, uint16_t min, uint16_t max, const char *cluster)
 {
-	struct ddio_msg_hello h = { .min_version = min,
-				    .max_version = max,
-				    .features = DDIO_WIRE_NEEDED,
-				    .role = DDIO_ROLE_ADMIN,
-				    .rank = 9 };
+	struct ddio_msg_hello h = {
+		.min_version = min, .max_version = max, .role = DDIO_ROLE_ADMIN, .rank = 9
+	};
 
 	memset(h.nonce, 0xab, sizeof(h.nonce));
 	snprintf(h.cluster, sizeof(h.cluster), "%s", cluster);
@@ -145,7 +147,7 @@ static inline void add_hello(struct script *t, uint16_t min, uint16_t max, const
 	add(t, DDIO_OP_HELLO, buf, len);
 }
 
-/* HMAC-SHA256(key, label, the first 48 bytes of CHALLENGE, HELLO) */
+/* HMAC-SHA256(key, label, CHALLENGE but for its proof, HELLO) */
 static inline void proof_of(const struct ddio_key *key, const char *label, const uint8_t *challenge,
 			    const uint8_t *hello, size_t hello_len, uint8_t proof[DDIO_PROOF_LEN])
 {
@@ -153,9 +155,10 @@ static inline void proof_of(const struct ddio_key *key, const char *label, const
 	unsigned int n;
 
 	memcpy(text, label, 16);
-	memcpy(text + 16, challenge, 48);
-	memcpy(text + 64, hello, hello_len);
-	HMAC(EVP_sha256(), key->bytes, (int)key->len, text, 64 + hello_len, proof, &n);
+	memcpy(text + 16, challenge, CHALLENGE_SIGNED);
+	memcpy(text + 16 + CHALLENGE_SIGNED, hello, hello_len);
+	HMAC(EVP_sha256(), key->bytes, (int)key->len, text, 16 + CHALLENGE_SIGNED + hello_len,
+	     proof, &n);
 }
 
 /* Returns the payload of the first message that was written, if it has that opcode. */

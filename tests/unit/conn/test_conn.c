@@ -413,7 +413,7 @@ static void test_unsummed(void)
 	pair_opts = &opts;
 	pair_open(&p, NULL);
 	pair_opts = NULL;
-	CU_ASSERT_EQUAL(ddio_conn_features(p.cp.conn) & DDIO_FEATURE_SUMS, 0);
+	CU_ASSERT_FALSE(ddio_conn_sums(p.cp.conn));
 	traffic_side(&p.cp, cp, 40, FLIPPED_MOST);
 	traffic_side(&p.iop, iop, 40, FLIPPED_MOST);
 	ddio_sim_link_default(&net);
@@ -440,8 +440,8 @@ static void test_near(void)
 		pair_iop_opts = &opts;
 		pair_open(&p, NULL);
 		pair_iop_opts = NULL;
-		CU_ASSERT_EQUAL(!(ddio_conn_features(p.cp.conn) & DDIO_FEATURE_SUMS), near);
-		CU_ASSERT_EQUAL(ddio_conn_features(p.cp.conn), ddio_conn_features(p.iop.conn));
+		CU_ASSERT_EQUAL(!ddio_conn_sums(p.cp.conn), near);
+		CU_ASSERT_EQUAL(p.cp.conn->options, p.iop.conn->options);
 		pair_end(&p);
 	}
 }

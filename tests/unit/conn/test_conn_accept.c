@@ -6,7 +6,7 @@
 static void answer_challenge(struct peer_seen *s, const struct ddio_key *key, struct script *t)
 {
 	uint8_t hello[1024], proof[DDIO_PROOF_LEN];
-	size_t hello_len = hello_bytes(hello, 1, 1, "lab"), len = 0;
+	size_t hello_len = hello_bytes(hello, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "lab"), len = 0;
 	struct ddio_msg_challenge challenge;
 	const uint8_t *raw;
 
@@ -17,7 +17,7 @@ static void answer_challenge(struct peer_seen *s, const struct ddio_key *key, st
 	CU_ASSERT_PTR_NOT_NULL_FATAL(raw);
 	CU_ASSERT_EQUAL(ddio_get_challenge(raw, len, &challenge), 0);
 	CU_ASSERT_EQUAL(challenge.keyed, 1);
-	CU_ASSERT_EQUAL(challenge.version, 1);
+	CU_ASSERT_EQUAL(challenge.version, DDIO_WIRE_VERSION);
 	proof_of(&right_key, "ddio acceptor  1", raw, hello, hello_len, proof);
 	CU_ASSERT_EQUAL(memcmp(proof, challenge.proof, sizeof(proof)), 0);
 	proof_of(key, "ddio connector 1", raw, hello, hello_len, proof);
@@ -59,23 +59,26 @@ static void test_accept(void)
 	finish(&s);
 }
 
-/* Whoever has not offered to hear of orderly ends, or of seals, gets a WELCOME as before. */
-static void test_accept_without_ends(void)
+/* Of so many disks that WELCOME would be too long, it does not tell which incarnations ended in order. */
+static void test_accept_many_disks(void)
 {
-	struct ddio_disk_id id = { .disk = 3 };
-	struct ddio_ends ends = { .known = true, .n = 1, .boot = { 7 } };
-	struct ddio_msg_welcome given = { .nreactors = 1,
-					  .identified = true,
-					  .ids = { .flags = DDIO_DISKS_SEALED, .n = 1, .ids = &id },
-					  .told_ends = true,
-					  .names_ends = ends,
-					  .ends = &ends },
-				got;
+	enum { DISKS = 6000 };
+	struct ddio_ends of = { .known = true, .n = DDIO_ENDS };
+	struct ddio_msg_welcome given = { .nreactors = 1, .ids = { .n = DISKS } }, got;
 	struct script t = { .len = 0 };
 	const uint8_t *payload;
 	struct peer_seen s;
 	size_t len = 0;
+	uint32_t i;
 
+	given.ids.ids = calloc(DISKS, sizeof(*given.ids.ids));
+	given.ends = calloc(DISKS, sizeof(*given.ends));
+	CU_ASSERT_FATAL(given.ids.ids && given.ends);
+	for (i = 0; i < DDIO_ENDS; i++)
+		of.boot[i] = i + 1;
+	for (i = 0; i < DISKS; i++)
+		given.ends[i] = of;
+	given.names_ends = of;
 	begin_accept(&s, &right_key, "lab", false, 1);
 	answer_challenge(&s, &right_key, &t);
 	mem_feed(&s.m, t.bytes, t.len);
@@ -84,9 +87,12 @@ static void test_accept_without_ends(void)
 	payload = said(&s, DDIO_OP_WELCOME, &len);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(payload);
 	CU_ASSERT_EQUAL_FATAL(ddio_get_welcome(payload, len, &got), 0);
-	CU_ASSERT(got.identified && got.ids.n == 1 && !got.told_ends);
-	CU_ASSERT_EQUAL(got.ids.flags, 0);
+	CU_ASSERT_EQUAL(got.ids.n, DISKS);
+	for (i = 0; i < DISKS; i++)
+		CU_ASSERT(!got.ends[i].known && !got.ends[i].n);
 	ddio_welcome_free(&got);
+	free(given.ids.ids);
+	free(given.ends);
 	finish(&s);
 }
 
@@ -128,12 +134,12 @@ static void test_accept_reflected(void)
 	size_t len = 0;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
-	add_hello(&t, 1, 1, "lab");
+	add_hello(&t, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "lab");
 	mem_feed(&s.m, t.bytes, t.len);
 	raw = said(&s, DDIO_OP_CHALLENGE, &len);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(raw);
 	t.len = 0;
-	add(&t, DDIO_OP_PROOF, raw + 48, DDIO_PROOF_LEN);
+	add(&t, DDIO_OP_PROOF, raw + CHALLENGE_SIGNED, DDIO_PROOF_LEN);
 	heard(&s);
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_AUTH, "proof is wrong");
@@ -152,7 +158,7 @@ static void test_accept_replayed(void)
 	CU_ASSERT_EQUAL(s.hellos, 1);
 	finish(&s);
 	begin_accept(&s, &right_key, "lab", true, 2);
-	add_hello(&second, 1, 1, "lab");
+	add_hello(&second, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "lab");
 	mem_feed(&s.m, second.bytes, second.len);
 	heard(&s);
 	mem_feed(&s.m, first.bytes, first.len);
@@ -167,7 +173,7 @@ static void test_accept_tampered(void)
 	struct script t = { .len = 0 };
 	const uint8_t *raw;
 	struct peer_seen s;
-	size_t len = 0, hello_len = hello_bytes(hello, 1, 1, "lab");
+	size_t len = 0, hello_len = hello_bytes(hello, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "lab");
 
 	begin_accept(&s, &right_key, "lab", true, 1);
 	add(&t, DDIO_OP_HELLO, hello, hello_len);
@@ -190,7 +196,7 @@ static void test_accept_without_key(void)
 	const uint8_t zero[DDIO_PROOF_LEN] = { 0 };
 	struct peer_seen s;
 
-	add_hello(&t, 1, 1, "lab");
+	add_hello(&t, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "lab");
 	begin_accept(&s, NULL, "lab", false, 1);
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_AUTH, "no key");
@@ -202,6 +208,18 @@ static void test_accept_without_key(void)
 	finish(&s);
 }
 
+static void refused_version(uint16_t min, uint16_t max, const char *what)
+{
+	struct script t = { .len = 0 };
+	struct peer_seen s;
+
+	begin_accept(&s, &right_key, "lab", true, 1);
+	add_hello(&t, min, max, "lab");
+	mem_feed(&s.m, t.bytes, t.len);
+	check_refused(&s, DDIO_ST_VERSION, what);
+	finish(&s);
+}
+
 static void test_accept_versions(void)
 {
 	struct script t = { .len = 0 };
@@ -210,12 +228,12 @@ static void test_accept_versions(void)
 	struct peer_seen s;
 	size_t len = 0;
 
-	begin_accept(&s, &right_key, "lab", true, 1);
-	add_hello(&t, 9, 12, "lab");
-	mem_feed(&s.m, t.bytes, t.len);
-	check_refused(&s, DDIO_ST_VERSION, "versions 9 to 12");
-	finish(&s);
-	t.len = 0;
+	refused_version(
+		1, 1,
+		"the connector speaks version 1 of the protocol, the node version 2: upgrade the connector");
+	refused_version(
+		9, 12,
+		"the connector speaks version 9 of the protocol, the node version 2: upgrade the node");
 	add_hello(&t, 1, 12, "lab");
 	begin_accept(&s, &right_key, "lab", true, 1);
 	mem_feed(&s.m, t.bytes, t.len);
@@ -226,20 +244,24 @@ static void test_accept_versions(void)
 	finish(&s);
 }
 
-/* Release 0.1.0 offered no features: it would take a disk that forgets for one with zeros. */
-static void test_accept_features(void)
+/* A connector of release 0.1.0, byte for byte, as nodes of every version understand it. */
+static void test_accept_first(void)
 {
-	struct ddio_msg_hello old = { .min_version = 1,
-				      .max_version = 1,
-				      .role = DDIO_ROLE_CLIENT };
-	struct script t = { .len = 0 };
-	uint8_t buf[1024];
+	enum { HELLO_EMPTY = 74 };
+	static const uint8_t first[HELLO_EMPTY] = { 1,	  0,	1,    0,    DDIO_ROLE_CLIENT,
+						    0,	  0,	0,    0xff, 0xff,
+						    0xff, 0xff, 0xff, 0x3f };
+	const struct ddio_msg msg = { .version = 1,
+				      .opcode = DDIO_OP_HELLO,
+				      .length = HELLO_EMPTY };
+	uint8_t bytes[DDIO_WIRE_HEADER_LEN + HELLO_EMPTY];
 	struct peer_seen s;
 
+	ddio_put_header(bytes, &msg);
+	memcpy(bytes + DDIO_WIRE_HEADER_LEN, first, HELLO_EMPTY);
 	begin_accept(&s, &right_key, "lab", true, 1);
-	add(&t, DDIO_OP_HELLO, buf, ddio_put_hello(buf, sizeof(buf), &old));
-	mem_feed(&s.m, t.bytes, t.len);
-	check_refused(&s, DDIO_ST_VERSION, "older than the node");
+	mem_feed(&s.m, bytes, sizeof(bytes));
+	check_refused(&s, DDIO_ST_VERSION, "upgrade the connector");
 	finish(&s);
 }
 
@@ -250,12 +272,12 @@ static void test_accept_cluster(void)
 	size_t len;
 
 	begin_accept(&s, &right_key, "lab", true, 1);
-	add_hello(&t, 1, 1, "farm\n2");
+	add_hello(&t, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "farm\n2");
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_INVALID, "\"farm?2\"");
 	finish(&s);
 	t.len = 0;
-	add_hello(&t, 1, 1, "");
+	add_hello(&t, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "");
 	begin_accept(&s, &right_key, "lab", true, 1);
 	mem_feed(&s.m, t.bytes, t.len);
 	CU_ASSERT_PTR_NOT_NULL(said(&s, DDIO_OP_CHALLENGE, &len));
@@ -274,8 +296,10 @@ static void refused_bytes(const void *bytes, size_t len, uint32_t status, const 
 
 static void test_accept_garbage(void)
 {
-	const struct ddio_msg big = { .version = 1, .opcode = DDIO_OP_HELLO, .length = 1u << 30 };
-	const struct ddio_msg unknown = { .version = 1, .opcode = 999 };
+	const struct ddio_msg big = { .version = DDIO_WIRE_VERSION,
+				      .opcode = DDIO_OP_HELLO,
+				      .length = 1u << 30 };
+	const struct ddio_msg unknown = { .version = DDIO_WIRE_VERSION, .opcode = 999 };
 	static const char http[] = "GET / HTTP/1.1\r\nHost: nobody.example\r\n\r\n";
 	uint8_t zero[4096] = { 0 }, header[DDIO_WIRE_HEADER_LEN];
 	struct script t = { .len = 0 };
@@ -403,7 +427,7 @@ static void test_accept_torn(void)
 	for (n = 0; n < DDIO_WIRE_HEADER_LEN + 80; n++) {
 		begin_accept(&s, NULL, "lab", true, 1);
 		t.len = 0;
-		add_hello(&t, 1, 1, "lab");
+		add_hello(&t, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "lab");
 		s.m.in_end = true;
 		mem_feed(&s.m, t.bytes, n < t.len ? n : t.len);
 		CU_ASSERT_EQUAL(s.closes, 1);
@@ -423,7 +447,7 @@ static void open_it(struct peer_seen *s)
 
 	begin_accept(s, NULL, "lab", true, 1);
 	s->welcome_at_once = true;
-	add_hello(&t, 1, 1, "lab");
+	add_hello(&t, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "lab");
 	add(&t, DDIO_OP_PROOF, zero, sizeof(zero));
 	mem_feed(&s->m, t.bytes, t.len);
 	CU_ASSERT_EQUAL_FATAL(s->hellos, 1);
@@ -444,20 +468,24 @@ static void rejected_bytes(const void *bytes, size_t len, uint32_t status, const
 
 static void test_open_garbage(void)
 {
-	struct ddio_msg msg = { .version = 1, .opcode = DDIO_OP_FAN_IN, .length = 1ull << 40 };
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION,
+				.opcode = DDIO_OP_FAN_IN,
+				.length = 1ull << 40 };
 	uint8_t bytes[256] = { 0 };
 	struct script t = { .len = 0 };
 
 	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_PROTOCOL, "not a message of this protocol");
 	ddio_put_header(bytes, &msg);
 	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_TOO_BIG, "message longer than its limit");
-	msg = (struct ddio_msg){ .version = 2, .opcode = DDIO_OP_PING };
+	msg = (struct ddio_msg){ .version = DDIO_WIRE_VERSION + 1, .opcode = DDIO_OP_PING };
 	ddio_put_header(bytes, &msg);
 	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_VERSION, "another protocol version");
-	msg = (struct ddio_msg){ .version = 1, .opcode = DDIO_OP_COLL_DATA, .length = 39 };
+	msg = (struct ddio_msg){ .version = DDIO_WIRE_VERSION,
+				 .opcode = DDIO_OP_COLL_DATA,
+				 .length = 39 };
 	ddio_put_header(bytes, &msg);
 	rejected_bytes(bytes, sizeof(bytes), DDIO_ST_PROTOCOL, "not a message of this protocol");
-	add_hello(&t, 1, 1, "lab");
+	add_hello(&t, DDIO_WIRE_VERSION, DDIO_WIRE_VERSION, "lab");
 	rejected_bytes(t.bytes, t.len, DDIO_ST_PROTOCOL, "HELLO out of turn");
 	t.len = 0;
 	add(&t, DDIO_OP_COLL_DATA, bytes, 200); /* this user accepts no bulk */
@@ -467,7 +495,7 @@ static void test_open_garbage(void)
 /* The header of the longest allowed message, and nothing after it. */
 static void test_open_patient(void)
 {
-	const struct ddio_msg msg = { 1, DDIO_OP_FAN_IN, 0, 0, 0, DDIO_MAX_PAYLOAD };
+	const struct ddio_msg msg = { DDIO_WIRE_VERSION, DDIO_OP_FAN_IN, 0, 0, 0, DDIO_MAX_PAYLOAD };
 	uint8_t header[DDIO_WIRE_HEADER_LEN];
 	struct peer_seen s;
 
@@ -544,7 +572,7 @@ static void test_open_end(void)
 
 static const struct ut_case accept_cases[] = {
 	{ "an honest connector", test_accept },
-	{ "a peer that knows of no orderly ends", test_accept_without_ends },
+	{ "a node with many disks", test_accept_many_disks },
 	{ "wrong key", test_accept_wrong_key },
 	{ "forged proof", test_accept_forged },
 	{ "reflected proof", test_accept_reflected },
@@ -552,7 +580,7 @@ static const struct ut_case accept_cases[] = {
 	{ "tampered HELLO", test_accept_tampered },
 	{ "without key", test_accept_without_key },
 	{ "versions", test_accept_versions },
-	{ "features", test_accept_features },
+	{ "of the first release", test_accept_first },
 	{ "clusters", test_accept_cluster },
 	{ "garbage", test_accept_garbage },
 	{ "out of turn", test_accept_out_of_turn },

@@ -7,7 +7,7 @@
 
 /* Makes the CHALLENGE that answers the connector's HELLO. */
 static void add_challenge(struct peer_seen *s, struct script *t, const struct ddio_key *key,
-			  const char *label, uint16_t version, uint64_t features)
+			  const char *label, uint16_t version, uint32_t features)
 {
 	struct ddio_msg_challenge c = { .version = version,
 					.keyed = key != NULL,
@@ -22,7 +22,7 @@ static void add_challenge(struct peer_seen *s, struct script *t, const struct dd
 	memset(c.nonce, 0xcd, sizeof(c.nonce));
 	n = ddio_put_challenge(raw, sizeof(raw), &c);
 	if (key)
-		proof_of(key, label, raw, hello, len, raw + 48);
+		proof_of(key, label, raw, hello, len, raw + CHALLENGE_SIGNED);
 	heard(s);
 	t->len = 0;
 	add(t, DDIO_OP_CHALLENGE, raw, n);
@@ -36,7 +36,7 @@ static void test_connect(void)
 	size_t len;
 
 	begin_connect(&s, &right_key, false);
-	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 1, 0);
+	add_challenge(&s, &t, &right_key, "ddio acceptor  1", DDIO_WIRE_VERSION, 0);
 	mem_feed(&s.m, t.bytes, t.len);
 	CU_ASSERT_PTR_NOT_NULL(said(&s, DDIO_OP_PROOF, &len));
 	CU_ASSERT_EQUAL(s.readies, 0);
@@ -56,13 +56,13 @@ static void test_connect_forged(void)
 	struct peer_seen s;
 
 	begin_connect(&s, &right_key, true);
-	add_challenge(&s, &t, &wrong_key, "ddio acceptor  1", 1, 0);
+	add_challenge(&s, &t, &wrong_key, "ddio acceptor  1", DDIO_WIRE_VERSION, 0);
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_AUTH, "node's proof is wrong");
 	finish(&s);
 	/* with the other side's label, as if taken from another connector */
 	begin_connect(&s, &right_key, true);
-	add_challenge(&s, &t, &right_key, "ddio connector 1", 1, 0);
+	add_challenge(&s, &t, &right_key, "ddio connector 1", DDIO_WIRE_VERSION, 0);
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_AUTH, "node's proof is wrong");
 	finish(&s);
@@ -74,12 +74,12 @@ static void test_connect_one_sided(void)
 	struct peer_seen s;
 
 	begin_connect(&s, &right_key, true);
-	add_challenge(&s, &t, NULL, "", 1, 0);
+	add_challenge(&s, &t, NULL, "", DDIO_WIRE_VERSION, 0);
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_AUTH, "the node has none");
 	finish(&s);
 	begin_connect(&s, NULL, true);
-	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 1, 0);
+	add_challenge(&s, &t, &right_key, "ddio acceptor  1", DDIO_WIRE_VERSION, 0);
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_AUTH, "the connector has none");
 	finish(&s);
@@ -94,12 +94,12 @@ static void test_connect_not_offered(void)
 	struct peer_seen s;
 
 	begin_connect(&s, &right_key, true);
-	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 2, 0);
+	add_challenge(&s, &t, &right_key, "ddio acceptor  1", DDIO_WIRE_VERSION + 1, 0);
 	mem_feed(&s.m, t.bytes, t.len);
-	check_refused(&s, DDIO_ST_VERSION, "version 2");
+	check_refused(&s, DDIO_ST_VERSION, "version 3");
 	finish(&s);
 	begin_connect(&s, &right_key, true);
-	add_challenge(&s, &t, &right_key, "ddio acceptor  1", 1, 1ull << 63);
+	add_challenge(&s, &t, &right_key, "ddio acceptor  1", DDIO_WIRE_VERSION, 1u << 31);
 	mem_feed(&s.m, t.bytes, t.len);
 	check_refused(&s, DDIO_ST_VERSION, "not offered");
 	finish(&s);
@@ -128,6 +128,30 @@ static void test_connect_refused(void)
 	mem_feed(&s.m, t.bytes, t.len);
 	CU_ASSERT_EQUAL(s.err, -EIO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(s.why, "come??back"));
+	finish(&s);
+}
+
+/* A node of the first release refuses a version that it does not speak, in words that do not say what to do. */
+static void test_connect_first(void)
+{
+	static const struct ddio_msg_refuse refuse = {
+		.status = DDIO_ST_VERSION,
+		.text = "the connector speaks versions 2 to 2 of the protocol, the node 1 to 1",
+	};
+	uint8_t bytes[1024];
+	struct ddio_msg msg = { .version = 1, .opcode = DDIO_OP_REFUSE };
+	struct peer_seen s;
+
+	msg.length = (uint64_t)ddio_put_refuse(bytes + DDIO_WIRE_HEADER_LEN,
+					       sizeof(bytes) - DDIO_WIRE_HEADER_LEN, &refuse);
+	ddio_put_header(bytes, &msg);
+	begin_connect(&s, &right_key, true);
+	mem_feed(&s.m, bytes, DDIO_WIRE_HEADER_LEN + msg.length);
+	CU_ASSERT_EQUAL(s.closes, 1);
+	CU_ASSERT_EQUAL(s.err, -EPROTONOSUPPORT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		s.why,
+		"the node speaks version 1 of the protocol, the connector version 2: upgrade the node"));
 	finish(&s);
 }
 
@@ -262,6 +286,7 @@ static const struct ut_case connect_cases[] = {
 	{ "key on one side", test_connect_one_sided },
 	{ "what was not offered", test_connect_not_offered },
 	{ "refused", test_connect_refused },
+	{ "by a node of the first release", test_connect_first },
 	{ "bounded in time", test_connect_timeout },
 	{ NULL, NULL },
 };

@@ -341,7 +341,7 @@ static void test_tls(void)
 {
 	tls = true;
 	begin(true, true);
-	CU_ASSERT_EQUAL(cp->conn->features & DDIO_FEATURE_MEMORY, 0);
+	CU_ASSERT_EQUAL(cp->conn->options & DDIO_OPTION_MEMORY, 0);
 	on_reactor(cp->env, begin_pings, cp);
 	until(cp->messages == ROUNDS);
 	CU_ASSERT_EQUAL(ddio_conn_way(cp->conn), CONN_TLS);

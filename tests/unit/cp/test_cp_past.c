@@ -227,30 +227,6 @@ static void again(struct cp_proc *p)
 	past_end(&t);
 }
 
-/* Whoever does not know of it gets the whole, and with the others it costs little all the same. */
-static void among_old(struct cp_proc *p)
-{
-	struct past_test t;
-	struct wanted_cost c;
-	struct link *up;
-	uint32_t i;
-
-	past_begin(&t, p);
-	/* Rank 1 is old, and node 0, which the first call connects to. */
-	up = p->rank == 1 ? peer_neighbour(t.g, 0) : NULL;
-	if (up)
-		up->conn->features &= ~DDIO_FEATURE_AGAIN;
-	reads(&t, want_tile, 0);
-	p->session->nodes[0]->lanes[0]->conn->features &= ~DDIO_FEATURE_AGAIN;
-	for (i = 0; i < 3; i++) {
-		c = reads(&t, want_pieces, 0);
-		/* Of the others' contributions only rank 1's is whole. */
-		CU_ASSERT(p->rank || (c.gathered > PIECES && c.asked > REPEATED));
-		CU_ASSERT(p->rank != 2 || !i || c.gathered <= REPEATED);
-	}
-	past_end(&t);
-}
-
 /* Calls that fail at one member, at rank 0, or everywhere: nothing is remembered wrongly. */
 static void between_failures(struct cp_proc *p)
 {
@@ -402,11 +378,6 @@ static void test_default(void)
 	run(default_one, ut_rounds(4096) < 4096 ? 2048 : 4096);
 }
 
-static void test_among_old(void)
-{
-	run(among_old, 8);
-}
-
 static void test_between_failures(void)
 {
 	run(between_failures, 8);
@@ -428,7 +399,6 @@ int main(void)
 		{ "again", test_again },
 		{ "many", test_many },
 		{ "what is used by default", test_default },
-		{ "among old ones", test_among_old },
 		{ "between failures", test_between_failures },
 		{ "a parent forgets", test_parent_forgets },
 		{ "lost", test_lost },

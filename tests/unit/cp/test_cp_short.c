@@ -223,8 +223,8 @@ static void only_with_the_flag(void)
 	cp_world_end(&w);
 }
 
-/* A read by one process; and nodes that have not heard of the flag. */
-static void old_nodes(struct cp_proc *p)
+/* A read by one process. */
+static void read_alone(struct cp_proc *p)
 {
 	struct ddio_extent e[2] = { { BYTES - 10, 20 }, { 10, 5 } };
 	struct ddio_part part = { .kind = DDIO_PART_LIST, .n = 2, .list = e };
@@ -237,30 +237,22 @@ static void old_nodes(struct cp_proc *p)
 				   .report = &report };
 	struct ddio_group *g = cp_group(p);
 	struct ddio_file *f = make(p, g);
-	uint32_t i;
 
 	memset(buf, UNTOUCHED, sizeof(buf));
 	CP_OK(p, ddio_read(f, &t));
 	CU_ASSERT_EQUAL(report.bytes_moved, 15);
 	CU_ASSERT(buf[9] == cp_byte(7, BYTES - 1) && buf[10] == UNTOUCHED);
 	CU_ASSERT(buf[19] == UNTOUCHED && buf[20] == cp_byte(7, 10));
-	for (i = 0; i < p->w->p.nodes; i++)
-		p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_SHORT;
-	CU_ASSERT_EQUAL(ddio_read(f, &t), -EOPNOTSUPP);
-	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(p->session), "node io"));
-	e[0].len = 10;
-	CP_OK(p, ddio_read(f, &t));
-	CU_ASSERT_EQUAL(report.bytes_moved, 15);
 	ddio_close(f);
 	ddio_group_free(g);
 }
 
-static void not_by_old_nodes(void)
+static void by_one_process(void)
 {
 	struct cp_world w;
 
 	cp_world_begin(&w, &(struct cp_params){ .procs = 1 });
-	CU_ASSERT_EQUAL(cp_run(&w, old_nodes, NULL), 0);
+	CU_ASSERT_EQUAL(cp_run(&w, read_alone, NULL), 0);
 	cp_world_end(&w);
 }
 
@@ -270,7 +262,7 @@ int main(void)
 		{ "every member gets what is there", what_is_there },
 		{ "data come before the verdict", data_before_verdict },
 		{ "only with the flag, on every member", only_with_the_flag },
-		{ "nodes that do not know it are named", not_by_old_nodes },
+		{ "a read by one process", by_one_process },
 		{ NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "short reads", cases } };

@@ -53,7 +53,6 @@ static void call_init(struct call *c, uint8_t *buf, uint64_t offset, uint64_t ex
 static void records(struct cp_proc *p)
 {
 	uint64_t len = 1000 * WANTED, i, m, bad = 0;
-	bool old = p->w->arg;
 	struct ddio_group *g = cp_group(p);
 	uint8_t *buf = malloc(len);
 	struct ddio_file *f = NULL;
@@ -63,8 +62,6 @@ static void records(struct cp_proc *p)
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	call_init(&c, buf, RECORD * p->rank, RECORD * PROCS, len);
 	for (m = 0; m < 4; m++) {
-		for (i = 0; old && m > 1 && i < p->w->p.nodes; i++) /* 2P has attached them */
-			p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_FAMILY;
 		c.t.method = methods[m];
 		for (i = 0; i < len; i++)
 			buf[i] = cp_byte(m, RECORD * p->rank + place(RECORD * PROCS, i));
@@ -151,7 +148,6 @@ static void refused(struct cp_proc *p)
 	struct ddio_file *f = NULL;
 	struct ddio_extent e = { 8 * p->rank, 8 };
 	struct call c;
-	uint32_t i;
 
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	call_init(&c, buf, RECORD * p->rank, RECORD, WANTED);
@@ -167,13 +163,6 @@ static void refused(struct cp_proc *p)
 	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "views"));
 	call_init(&c, buf, RECORD * p->rank, RECORD, WANTED);
 	c.t.method = DDIO_METHOD_DDS;
-	for (i = 0; i < p->w->p.nodes; i++)
-		/* Rank 0 asks them all; others may know of some. */
-		if (p->session->nodes[i] && p->session->nodes[i]->lanes[0]->conn)
-			p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_VIEW;
-	CU_ASSERT_EQUAL(cp_note(p, ddio_read_all(f, g, &c.t)), -EOPNOTSUPP);
-	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "too old for views"));
-	c.t.method = DDIO_METHOD_TC; /* asks nodes for bytes only */
 	CP_OK(p, ddio_read_all(f, g, &c.t));
 	ddio_close(f);
 	ddio_group_free(g);
@@ -228,7 +217,6 @@ static void run(void (*body)(struct cp_proc *p), void *arg)
 static void test_records(void)
 {
 	run(records, NULL);
-	run(records, (void *)1); /* at nodes that know no families */
 }
 
 static void test_beyond(void)

@@ -14,7 +14,7 @@ struct world {
 	struct ddio_view view[PROCS];
 	struct ddio_strided strided[PROCS];
 	struct ddio_extent list[PROCS][3];
-	struct ddio_kin_room room[PROCS];
+	struct kin_room room[PROCS];
 	uint32_t n, nprocs;
 	struct ddio_map *whole, *apart;
 	int rc;
@@ -115,8 +115,8 @@ static void maps_make(struct world *w, uint32_t rules)
 
 	for (k = 0; k < w->n; k++)
 		for (i = 0; i < kin_size(&w->kin[k]); i++, at++)
-			CU_ASSERT_EQUAL_FATAL(
-				ddio_kin_part(&w->kin[k], i, &w->room[at], &w->part[at]), 0);
+			CU_ASSERT_EQUAL_FATAL(kin_part(&w->kin[k], i, &w->room[at], &w->part[at]),
+					      0);
 	w->nprocs = at;
 	w->rc = ddio_map_new_kin(w->kin, w->n, at, rules, &w->whole, &why);
 	CU_ASSERT_EQUAL_FATAL(ddio_map_new_overlapping(w->part, at, rules, &w->apart, &why), w->rc);

@@ -114,18 +114,13 @@ static uint32_t messages_of_short(uint32_t bytes)
 	return took;
 }
 
-/* What is short goes together with what others write; what is long, or for a peer that does not know that, by itself. */
+/* What is short goes together with what others write; what is long, by itself. */
 static void test_short(void)
 {
-	static const struct ddio_conn_opts older = { .without = DDIO_FEATURE_PARTS };
-
 	/* Of the ends, each makes what is before it go. */
 	CU_ASSERT_EQUAL(messages_of_short(100), SHORT);
 	CU_ASSERT_EQUAL(messages_of_short(4095), SHORT);
 	CU_ASSERT_EQUAL(messages_of_short(4096), SHORT + SHORT / 2);
-	pair_iop_opts = &older;
-	CU_ASSERT_EQUAL(messages_of_short(100), SHORT + SHORT / 2);
-	pair_iop_opts = NULL;
 }
 
 /* One that reads nothing gets its window and no byte more, and holds up nobody. */
@@ -331,16 +326,14 @@ static void part(uint8_t *payload, size_t *len, uint32_t id, uint32_t says, uint
 }
 
 /* Parts of two streams of which the last is none that an honest end sends. */
-static void parts_lie(uint32_t id, uint32_t says, uint32_t bytes, int err, bool known)
+static void parts_lie(uint32_t id, uint32_t says, uint32_t bytes, int err)
 {
-	static const struct ddio_conn_opts older = { .without = DDIO_FEATURE_PARTS };
 	const struct ddio_msg msg = { .opcode = DDIO_OP_MUX_PARTS };
 	static uint8_t payload[DDIO_MAX_MUX_PARTS];
 	struct mux_user b[2] = { { .lazy = true }, { .lazy = true } };
 	struct mux_pair p;
 	size_t len = 0;
 
-	pair_iop_opts = known ? NULL : &older;
 	mux_pair_open(&p, NULL);
 	p.b.users = b;
 	say(&p, DDIO_OP_MUX_OPEN, 1, 0, 16);
@@ -352,20 +345,18 @@ static void parts_lie(uint32_t id, uint32_t says, uint32_t bytes, int err, bool 
 	CU_ASSERT_TRUE(p.b.closed);
 	CU_ASSERT_EQUAL(p.b.err, err);
 	mux_pair_end(&p);
-	pair_iop_opts = NULL;
 }
 
 static void test_parts_lies(void)
 {
-	parts_lie(3, 10, 10, -EPROTO, true);
-	parts_lie(0, 10, 10, -EINVAL, true);
-	parts_lie(2, 0, 0, -EINVAL, true);
+	parts_lie(3, 10, 10, -EPROTO);
+	parts_lie(0, 10, 10, -EINVAL);
+	parts_lie(2, 0, 0, -EINVAL);
 	/* More than there is, or can be. */
-	parts_lie(2, 11, 10, -EPROTO, true);
-	parts_lie(2, UINT32_MAX, 10, -E2BIG, true);
+	parts_lie(2, 11, 10, -EPROTO);
+	parts_lie(2, UINT32_MAX, 10, -E2BIG);
 	/* Less than a record is left. */
-	parts_lie(2, 10, 13, -EPROTO, true);
-	parts_lie(2, 10, 10, -EPROTO, false);
+	parts_lie(2, 10, 13, -EPROTO);
 }
 
 /* Parts are no way around a window. */

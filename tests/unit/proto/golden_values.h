@@ -86,7 +86,8 @@ static const struct ddio_msg_hello hello = {
 	.min_version = N16(1),
 	.max_version = N16(2),
 	.role = DDIO_ROLE_ADMIN,
-	.features = N64(3),
+	.options = N32(3),
+	.features = N32(7),
 	.reactor = N32(4),
 	.rank = 0x12345,
 	.nonce = BYTES32(5),
@@ -96,7 +97,8 @@ static const struct ddio_msg_hello hello = {
 static const struct ddio_msg_challenge challenge = {
 	.version = N16(1),
 	.keyed = 1,
-	.features = N64(2),
+	.options = N32(2),
+	.features = N32(5),
 	.nonce = BYTES32(3),
 	.proof = BYTES32(4),
 };
@@ -133,7 +135,8 @@ static const struct ddio_disk_id disk_id_list[] = {
 	  .before = { N64(4), N64(8) },
 	  .names = N64(5),
 	  .change = N64(9),
-	  .lost = N64(6) },
+	  .lost = N64(6),
+	  .seal = BYTES32(8) },
 };
 static const struct ddio_msg_disk_ids disk_ids = {
 	.flags = DDIO_DISKS_NAMES,
@@ -142,33 +145,14 @@ static const struct ddio_msg_disk_ids disk_ids = {
 	.change = N64(8),
 	.ids = (struct ddio_disk_id *)disk_id_list,
 };
-static const struct ddio_disk_id sealed_list[] = {
-	{ .disk = N32(1), .uuid = BYTES16(2), .life = N64(3), .seal = BYTES32(4) },
-};
-static const struct ddio_msg_disk_ids disk_ids_sealed = {
-	.flags = DDIO_DISKS_SEALED,
-	.n = 1,
-	.names = N64(7),
-	.ids = (struct ddio_disk_id *)sealed_list,
-};
 static const uint64_t tag_list[] = { 0x0000000100000001ull, 0x0000000200000003ull };
 static const struct ddio_msg_tags tags = { .n = 2, .tags = (uint64_t *)tag_list };
-static const struct ddio_msg_welcome welcome_identified = {
-	.node = N32(1),
-	.nreactors = N32(2),
-	.boot = N64(4),
-	.identified = true,
-	.ids = { .n = 1, .names = N64(7), .ids = (struct ddio_disk_id *)disk_id_list },
-	.name = "node",
-};
 static struct ddio_ends ends_list[] = { { .known = true, .n = 2, .boot = { N64(1), N64(2) } } };
 static const struct ddio_msg_welcome welcome_ends = {
 	.node = N32(1),
 	.nreactors = N32(2),
 	.boot = N64(4),
-	.identified = true,
 	.ids = { .n = 1, .names = N64(7), .ids = (struct ddio_disk_id *)disk_id_list },
-	.told_ends = true,
 	.ends = ends_list,
 	.name = "node",
 };
@@ -576,18 +560,8 @@ static const struct ddio_job_status a_job = { .name = "4711",
 					      .write_bytes = N64(4),
 					      .collectives = N64(5),
 					      .coll_read_bytes = N64(6),
-					      .coll_write_bytes = N64(7) };
-static const struct ddio_job_status a_job_told = { .name = "4711",
-						   .connections = N64(1),
-						   .requests = N64(2),
-						   .read_bytes = N64(3),
-						   .write_bytes = N64(4),
-						   .collectives = N64(5),
-						   .coll_read_bytes = N64(6),
-						   .coll_write_bytes = N64(7),
-						   .told = N64(8) };
-static const struct ddio_msg_jobs jobs_told = { .n = 1,
-						.job = (struct ddio_job_status *)&a_job_told };
+					      .coll_write_bytes = N64(7),
+					      .told = N64(8) };
 static const struct ddio_msg_jobs jobs = { .n = 1, .job = (struct ddio_job_status *)&a_job };
 
 static const struct ddio_msg_trace_ask trace_ask = { .action = DDIO_TRACE_BEGIN,

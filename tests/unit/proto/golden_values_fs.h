@@ -28,16 +28,12 @@
 	}
 
 static const struct ddio_msg_fs_attach fs_attach = { .mount = BYTES16(1), .flags = 1 };
-static const struct ddio_msg_fs_attached fs_attached = {
-	.boot = N64(1), .grace_ns = N64(2), .timeout_ns = N64(3), .known = 1
-};
-static const struct ddio_msg_fs_attached fs_attached_kept = { .boot = N64(1),
-							      .grace_ns = N64(2),
-							      .timeout_ns = N64(3),
-							      .known = 1,
-							      .lives = true,
-							      .life = N64(5),
-							      .kept = N64(4) };
+static const struct ddio_msg_fs_attached fs_attached = { .boot = N64(1),
+							 .grace_ns = N64(2),
+							 .timeout_ns = N64(3),
+							 .known = 1,
+							 .life = N64(5),
+							 .kept = N64(4) };
 static const struct ddio_msg_fs_ino fs_ino = { .ino = N64(1) };
 static const struct ddio_msg_fs_name fs_name = {
 	.seq = SEQ(1), .parent = N64(2), .flags = DDIO_FS_UNLINK_DIR, .name = "name"
@@ -104,15 +100,12 @@ static const struct ddio_fs_dirent dirents[] = {
 static const struct ddio_msg_fs_entries fs_entries = { .n = 2,
 						       .more = 1,
 						       .ents = (struct ddio_fs_dirent *)dirents };
-static const struct ddio_msg_fs_entries fs_entries_plus = {
-	.n = 2, .plus = 1, .ents = (struct ddio_fs_dirent *)dirents
-};
 static const struct ddio_fs_dirent bare_dirents[] = {
 	{ .cookie = N64(1), .name = "one", .attr = FILE_ATTR, .bare = true },
 	{ .cookie = N64(2), .name = "second", .attr = DIR_ATTR },
 };
-static const struct ddio_msg_fs_entries fs_entries_bare = {
-	.n = 2, .plus = DDIO_FS_ENTRIES_BARE, .ents = (struct ddio_fs_dirent *)bare_dirents
+static const struct ddio_msg_fs_entries fs_entries_plus = {
+	.n = 2, .plus = 1, .ents = (struct ddio_fs_dirent *)bare_dirents
 };
 static const struct ddio_msg_fs_xattr fs_xattr = {
 	.seq = SEQ(1),

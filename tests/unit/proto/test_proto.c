@@ -186,11 +186,11 @@ static int header_err(uint16_t opcode, uint32_t flags, uint32_t status, uint64_t
 static void test_header_bytes(void)
 {
 	static const uint8_t right[DDIO_WIRE_HEADER_LEN] = {
-		'D', 'D', 'I',	'O',  1,    0,	  48,	0,    1,    0, 0, 0, 11, 0, 0, 0,
+		'D', 'D', 'I',	'O',  2,    0,	  48,	0,    1,    0, 0, 0, 11, 0, 0, 0,
 		8,   7,	  0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x05, 1, 0, 0, 0,	 0, 0, 0
 	};
-	const struct ddio_msg in = { 1,		 DDIO_OP_OBJ_READ,	DDIO_WIRE_REPLY,
-				     DDIO_ST_IO, 0x1122334455660708ull, 0x105 };
+	const struct ddio_msg in = { DDIO_WIRE_VERSION, DDIO_OP_OBJ_READ,      DDIO_WIRE_REPLY,
+				     DDIO_ST_IO,	0x1122334455660708ull, 0x105 };
 	uint8_t buf[DDIO_WIRE_HEADER_LEN];
 	struct ddio_msg out;
 

@@ -117,14 +117,14 @@ static bool part_same(const struct ddio_part *a, const struct ddio_part *b)
 /* Compares the crowd with the members, one by one. */
 static void check(const struct members *m, uint32_t n, const struct ddio_crowd *crowd)
 {
-	struct ddio_kin_room room = { 0 };
+	struct kin_room room = { 0 };
 	struct ddio_part part;
 	uint32_t k, i, at = 0, bad = 0;
 
 	CU_ASSERT_EQUAL_FATAL(crowd->nmembers, n);
 	for (k = 0; k < crowd->n; k++)
 		for (i = 0; i < kin_size(&crowd->kin[k]) && at < n; i++, at++)
-			bad += ddio_kin_part(&crowd->kin[k], i, &room, &part) ||
+			bad += kin_part(&crowd->kin[k], i, &room, &part) ||
 			       !part_same(&part, &m->part[at]);
 	CU_ASSERT_EQUAL(at, n);
 	CU_ASSERT_EQUAL(bad, 0);

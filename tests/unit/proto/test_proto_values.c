@@ -158,7 +158,6 @@ static void test_welcome_values(void)
 	CU_ASSERT_EQUAL(judge("welcome", &x), -EINVAL);
 	x = (struct ddio_msg_welcome){ .node = 3 };
 	CU_ASSERT_EQUAL(judge("welcome", &x), 0);
-	x.identified = x.told_ends = true;
 	x.names_ends = (struct ddio_ends){ .known = true, .n = DDIO_ENDS };
 	CU_ASSERT_EQUAL(judge("welcome", &x), -EINVAL);
 	memset(x.names_ends.boot, 1, sizeof(x.names_ends.boot));

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include "conf/conf.h"
+#include "cp/coll/op.h"
 #include "cp/cp.h"
 #include "cp/group/group.h"
 #include "iop/iop.h"
@@ -348,7 +349,7 @@ static int sim_cp_connect(struct sim_cp *cp, struct ddio_session **session)
 		(*session)->groups->flat_most = 0;
 	/* And each of their I/O processors tells every process that it is done. */
 	if (!err && w->conf->nnodes <= PAPERS_IOPS)
-		(*session)->without = DDIO_FEATURE_QUIET;
+		(*session)->transfers->tell = true;
 	return err;
 }
 

@@ -94,7 +94,7 @@ static void carrier_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 	struct carrier *c = ctx;
 	struct ddio_list lanes;
 
-	if (welcome->node == c->node && ddio_conn_features(c->conn) & DDIO_FEATURE_MUX)
+	if (welcome->node == c->node)
 		c->mux = ddio_mux_new(c->broker->session->env, c->conn, NULL, c);
 	if (!c->mux) {
 		carrier_end(c);

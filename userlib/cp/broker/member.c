@@ -74,8 +74,7 @@ static void member_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 	struct broker *b = ctx;
 
 	b->rank = welcome->node;
-	if (ddio_conn_features(b->conn) & DDIO_FEATURE_MUX)
-		b->mux = ddio_mux_new(b->session->env, b->conn, NULL, b);
+	b->mux = ddio_mux_new(b->session->env, b->conn, NULL, b);
 	if (!b->mux) {
 		member_fail(b, -ENOMEM, NULL);
 		broker_not_there(b, -ENOMEM);

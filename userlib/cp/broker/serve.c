@@ -43,8 +43,7 @@ static void guest_hello(void *ctx, const struct ddio_msg_hello *hello)
 	struct broker *b = g->broker;
 	struct ddio_msg_welcome welcome = { .node = b->rank };
 
-	if (hello->role != DDIO_ROLE_BROKER || memcmp(hello->group, b->group, sizeof(b->group)) ||
-	    !(ddio_conn_features(g->conn) & DDIO_FEATURE_MUX)) {
+	if (hello->role != DDIO_ROLE_BROKER || memcmp(hello->group, b->group, sizeof(b->group))) {
 		ddio_conn_refuse(g->conn, DDIO_ST_UNSUPPORTED, "this is a group's broker");
 		return;
 	}

@@ -140,7 +140,6 @@ static void part_ask(struct mend_part *part)
 	int err;
 
 	request_init(&part->request, DDIO_OP_OBJ_MEND, part_got, part);
-	part->request.feature = DDIO_FEATURE_MEND;
 	err = request_put(&part->request, obj_mend, &part->ask);
 	if (!err) {
 		request_disk(mc->call.session, part->ask.disk, &part->request);

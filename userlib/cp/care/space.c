@@ -39,7 +39,6 @@ int ddio_space(struct ddio_session *session,
 {
 	struct question ask = {
 		.op = DDIO_OP_DISK_SPACE,
-		.feature = DDIO_FEATURE_MEND,
 		.disks = true,
 		.put = space_put,
 		.get = space_get,

@@ -74,7 +74,7 @@ void *agreement_join(struct ddio_group *group, const void *gathered, size_t len,
 
 	if (!ddio_crowd_join(gathered, len, &crowd) &&
 	    !crowd_shorten(&crowd, group->session->transfers->spread_min)) {
-		carry_pass(group, &crowd);
+		carry_pass(&crowd);
 		n = ddio_put_crowd(NULL, 0, &crowd);
 	}
 	/* What is wrong with them is for rank 0 to say. */

@@ -9,7 +9,6 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cp/coll/carry.h"
-#include "cp/group/peer.h"
 
 /* Longer descriptions are better told as what differs from earlier ones, which what carries data is not. */
 enum { CARRY_PART = 1024 };
@@ -28,15 +27,6 @@ void carry_look(struct ddio_op *op)
 		op->group && op->part_kind != DDIO_PART_ARRAY && op_is_dd(op) &&
 		op->nprocs <= SMALL_MEMBERS && op->share <= most && op->part_len <= CARRY_PART &&
 		!(op->flags & ~(DDIO_XFER_SHORT | DDIO_XFER_NO_SCATTER | DDIO_XFER_OVERLAP));
-}
-
-/* Returns true if the parent in the tree takes data. */
-static bool parent_takes(struct ddio_group *group)
-{
-	struct link *link = group->rank ? peer_neighbour(group, group_parent(group, group->rank))
-					: NULL;
-
-	return !group->rank || (link && ddio_conn_features(link->conn) & DDIO_FEATURE_CARRY);
 }
 
 /*
@@ -99,8 +89,7 @@ uint8_t *carry_put(struct ddio_op *op, size_t *len)
 	struct ddio_crowd crowd;
 	uint8_t *buf = NULL;
 
-	if (!op->may_carry || op->failed.status || !parent_takes(op->group) ||
-	    (op->writing && !worth_trying(op->file)) ||
+	if (!op->may_carry || op->failed.status || (op->writing && !worth_trying(op->file)) ||
 	    ddio_get_crowd(op->part, op->part_len, &crowd))
 		return NULL;
 	if (own_take(op, &crowd, &own))
@@ -111,9 +100,9 @@ uint8_t *carry_put(struct ddio_op *op, size_t *len)
 	return buf;
 }
 
-void carry_pass(struct ddio_group *group, struct ddio_crowd *crowd)
+void carry_pass(struct ddio_crowd *crowd)
 {
-	if (crowd->spread & DDIO_CROWD_SPREAD || !parent_takes(group))
+	if (crowd->spread & DDIO_CROWD_SPREAD)
 		crowd->carries = false;
 	if (!crowd->carries)
 		crowd->ncarried = 0;

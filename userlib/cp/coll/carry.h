@@ -22,8 +22,8 @@ void carry_look(struct ddio_op *op);
  * not, or without memory.
  */
 uint8_t *carry_put(struct ddio_op *op, size_t *len);
-/* Takes from a crowd on its way to rank 0 what the next member would not understand. */
-void carry_pass(struct ddio_group *group, struct ddio_crowd *crowd);
+/* Takes from a crowd on its way to rank 0 data of which rank 0 would make no use. */
+void carry_pass(struct ddio_crowd *crowd);
 /* Rank 0, with @op->whole and what the members gave: returns true if the transfer is small. */
 bool carry_fits(const struct ddio_op *op);
 /* Returns the data of the first rank from @rank on, which is set; NULL at the end, or if they are malformed. */

@@ -69,11 +69,12 @@ struct mover {
  * @share_min: bytes of a share for which buffers are shared
  * @spread_min: bytes that the descriptions of members with neighbouring ranks have at most, else they are spread
  * @ask_alone: so many I/O processors at most are all asked by rank 0
+ * @tell: I/O processors tell all members that had something there that it is over; the same on all members
  */
 struct transfers {
 	const struct mover *const *methods;
 	struct ddio_list ops;
-	bool told_unpinned;
+	bool told_unpinned, tell;
 	uint64_t share_min, spread_min;
 	uint32_t ask_alone;
 };
@@ -102,7 +103,6 @@ struct transfers {
  * @aside: it is in the group's order, and waits for the end of the group's epoch there
  * @stays: nodes may keep it until the end of the group's epoch, and do not all have it yet; see stays.c.  @arriving: rank 0: nor as far as
  *	other members know
- * @unspread: a node does not know descriptions that are spread
  * @agreed: rank 0 said yes, so there will be an end; @warned: the neighbours know that it has failed
  * @rooted: rank 0 has an exchange with the name server under way
  * @sized: rank 0 has had what it asked for at the start, with @sized_error, and waits until those before it have been started
@@ -129,8 +129,8 @@ struct ddio_op {
 	const struct mover *m;
 	void *priv;
 	struct hold_check hold;
-	bool writing, in_file_order, started, aside, stays, arriving, entered, dealt, unspread,
-		agreed, warned, rooted, sized, finishing, clipped, may_spread;
+	bool writing, in_file_order, started, aside, stays, arriving, entered, dealt, agreed,
+		warned, rooted, sized, finishing, clipped, may_spread;
 	bool may_carry, carried, gathered;
 	int gather_err;
 	uint32_t method, flags, outstanding;

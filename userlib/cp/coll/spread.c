@@ -97,22 +97,3 @@ bool spread_can(const struct ddio_op *op, size_t len)
 	return hi <= DDIO_MAX_FILE && !ddio_map_runs_of(op->map, op->rank, 0, DDIO_MAX_FILE,
 							op->writing, run_count, &left);
 }
-
-int spread_not(struct ddio_op *op)
-{
-	struct ddio_crowd crowd;
-	int err = ddio_get_crowd(op->part, op->part_len, &crowd);
-	ssize_t len = 0;
-
-	op->may_spread = false;
-	if (err)
-		return err;
-	crowd.lo = crowd.hi = crowd.spread = 0;
-	/* It becomes shorter by that. */
-	len = ddio_put_crowd(op->part, op->part_len, &crowd);
-	ddio_crowd_free(&crowd);
-	if (len < 0)
-		return (int)len;
-	op->part_len = (size_t)len;
-	return 0;
-}

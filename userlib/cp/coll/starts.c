@@ -195,28 +195,18 @@ struct ddio_op *op_numbered(struct ddio_group *group, uint64_t number)
  * Which is next
  */
 
-/*
- * Returns true if a node may be asked for it after others that were started later: by another member; or, where one does not know
- * descriptions that are spread, once all others are ready.
- */
-static bool starts_late(const struct ddio_op *op)
-{
-	return op->dealt || (op->unspread && op->part_kind != DDIO_PART_ARRAY &&
-			     !(op->flags & DDIO_XFER_OVERLAP));
-}
-
 /* Members that ask, each its own nodes, ask for all of a file by the same connections. */
 static bool is_behind(const struct ops *ops, const struct ddio_op *op)
 {
 	return op->dealt && ops->nlate == ops->nmeet && ops->late_file == op->file->rec.ref.id;
 }
 
-/* One that a node may be asked for late is at nodes with no other that it could meet there before or after its time. */
+/* One that members ask for, so perhaps after others that were started later, is at nodes with no other that it could meet there before or after its time. */
 static bool must_wait(const struct ops *ops, const struct ddio_op *op)
 {
 	if (ops->nstarted >= STARTED_MAX || (ops->narriving && !in_group_order(op)))
 		return true;
-	return starts_late(op) ? ops->nmeet && !is_behind(ops, op) : ops->nlate;
+	return op->dealt ? ops->nmeet && !is_behind(ops, op) : ops->nlate;
 }
 
 static struct ddio_op *line_first(const struct order_line *line)
@@ -399,7 +389,7 @@ static void start_count(struct ops *ops, const struct ddio_op *op, int one)
 		return;
 	}
 	ops->nmeet += (uint32_t)one;
-	if (starts_late(op))
+	if (op->dealt)
 		ops->nlate += (uint32_t)one;
 }
 

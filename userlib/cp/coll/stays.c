@@ -60,10 +60,7 @@ void op_has_stayed(struct ddio_op *op)
 	op->stays = false;
 	group->refs++;
 	turn_pass(&op->turn);
-	/* Else there are no files' orders. */
-	if (group->features & DDIO_FEATURE_ORDER) {
-		in.arg = stay_new(group, number);
-		fan_begin(group, number, STEP_MIDDLE, &in);
-	}
+	in.arg = stay_new(group, number);
+	fan_begin(group, number, STEP_MIDDLE, &in);
 	group_put(group);
 }

@@ -20,7 +20,6 @@ static void names_ask(struct epoch_job *job, uint16_t opcode, const struct ddio_
 	int err;
 
 	request_init(&job->request, opcode, done, job);
-	job->request.feature = DDIO_FEATURE_EPOCH;
 	err = request_put(&job->request, ns_epoch, x);
 	if (err)
 		job_fail(job, err);

@@ -53,7 +53,6 @@ static void ask(struct epochs_job *job, uint32_t flags,
 						     .epoch = job->file[i].number,
 						     .size = job->file[i].size };
 	request_init(&job->request, DDIO_OP_NS_COMMIT_FILES, done, job);
-	job->request.feature = DDIO_FEATURE_FILES;
 	err = request_put(&job->request, ns_epochs, &x);
 	if (!err) {
 		request_names(job->session, &job->request);

@@ -310,11 +310,10 @@ static void known(struct node_request *request, const struct reply *reply)
 	release(request->arg, &error, NULL, 0);
 }
 
-/* A name server of an earlier release could not decide it: that is said before anything is written. */
+/* The name server will decide it: if it cannot be reached, that is said before anything is written. */
 static void begin_root(struct epoch_call *ec)
 {
 	request_init(&ec->request, DDIO_OP_PING, known, ec);
-	ec->request.feature = DDIO_FEATURE_FILES;
 	request_names(ec->call.session, &ec->request);
 }
 

@@ -38,7 +38,6 @@ static void ask_send(struct question *ask, uint32_t i)
 
 	a->ask = ask;
 	request_init(&a->request, ask->op, ask_got, a);
-	a->request.feature = ask->feature;
 	a->error = ask->put ? ask->put(ask, i, &a->request) : 0;
 	if (a->error)
 		ask_one(ask);

@@ -29,7 +29,7 @@ struct node_answer {
 
 /**
  * struct question - what is asked
- * @op: DDIO_OP_*; @feature: DDIO_FEATURE_* that a node has that knows it, or 0
+ * @op: DDIO_OP_*
  * @disks: asked once for each disk, at the disk's node; otherwise once for each node
  * @put: writes the request's payload for the disk or node of that number, and returns 0 or a negative errno; NULL: it has none
  * @get: decodes a reply into @said of a node's answer; returns 0 or a negative errno
@@ -38,7 +38,6 @@ struct node_answer {
  */
 struct question {
 	uint16_t op;
-	uint64_t feature;
 	bool disks;
 	int (*put)(const struct question *ask, uint32_t i, struct node_request *request);
 	int (*get)(struct node_answer *answer, const struct reply *reply);

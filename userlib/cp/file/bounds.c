@@ -42,10 +42,7 @@ static int bounds_tell(const struct node_answer *a, const char *name,
 int ddio_bounds(struct ddio_session *session,
 		int (*fn)(void *arg, const struct ddio_bound_state *st), void *arg)
 {
-	struct question ask = { .op = DDIO_OP_BOUNDS,
-				.feature = DDIO_FEATURE_BOUNDS,
-				.get = bounds_get,
-				.free = bounds_free };
+	struct question ask = { .op = DDIO_OP_BOUNDS, .get = bounds_get, .free = bounds_free };
 	uint32_t i;
 	int ret;
 

@@ -46,16 +46,9 @@ static void clone_over(struct clone_call *cc)
 	call_end(&cc->call, &cc->error);
 }
 
-/* What every node has to know: a snapshot that one of them would let others change is none. */
-static uint64_t feature_of(const struct clone_call *cc)
-{
-	return DDIO_FEATURE_CLONE | (cc->flags & DDIO_CLONE_SNAP ? DDIO_FEATURE_FROZEN : 0);
-}
-
 static void set_begin(struct clone_call *cc, void (*done)(struct request_set *set))
 {
 	request_set_begin(&cc->set, cc->call.session, cc->file->rec.name, done, cc);
-	cc->set.feature = feature_of(cc);
 }
 
 /* Asks the name server.  Returns false if it cannot be asked. */
@@ -64,7 +57,6 @@ static void set_begin(struct clone_call *cc, void (*done)(struct request_set *se
 		int err_;                                                             \
                                                                                       \
 		request_init(&(cc)->request, opcode, fn, cc);                         \
-		(cc)->request.feature = feature_of(cc);                               \
 		err_ = request_put(&(cc)->request, codec, x);                         \
 		if (err_)                                                             \
 			error_set(&(cc)->error, err_, "%s: %s", (cc)->file->rec.name, \

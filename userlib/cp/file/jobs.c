@@ -10,11 +10,6 @@ static int jobs_get(struct node_answer *a, const struct reply *reply)
 	return ddio_get_jobs(reply->payload, reply->len, &a->said.jobs);
 }
 
-static int jobs_told_get(struct node_answer *a, const struct reply *reply)
-{
-	return ddio_get_jobs_told(reply->payload, reply->len, &a->said.jobs);
-}
-
 static void jobs_free(struct node_answer *a)
 {
 	free(a->said.jobs.job);
@@ -51,14 +46,7 @@ static int jobs_tell(const struct node_answer *a, const char *name,
 int ddio_jobs(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_job_state *st),
 	      void *arg)
 {
-	struct question ask = {
-		.op = DDIO_OP_JOBS, .feature = DDIO_FEATURE_JOB, .get = jobs_get, .free = jobs_free
-	};
-	struct question told = { .op = DDIO_OP_JOBS_TOLD,
-				 .feature = DDIO_FEATURE_TOLD,
-				 .get = jobs_told_get,
-				 .free = jobs_free };
-	const struct node_answer *a;
+	struct question ask = { .op = DDIO_OP_JOBS, .get = jobs_get, .free = jobs_free };
 	uint32_t i;
 	int ret;
 
@@ -67,14 +55,8 @@ int ddio_jobs(struct ddio_session *session, int (*fn)(void *arg, const struct dd
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_jobs: fn is NULL");
 	ret = ask_all(session, &ask);
-	if (!ret)
-		ret = ask_all(session, &told);
-	for (i = 0; i < session->conf->nnodes && !ret; i++) {
-		/* A node of an earlier release does not count who complains. */
-		a = told.answer[i].error ? &ask.answer[i] : &told.answer[i];
-		ret = jobs_tell(a, session->conf->nodes[i].name, fn, arg);
-	}
-	ask_free(session, &told);
+	for (i = 0; i < session->conf->nnodes && !ret; i++)
+		ret = jobs_tell(&ask.answer[i], session->conf->nodes[i].name, fn, arg);
 	ask_free(session, &ask);
 	return ret;
 }

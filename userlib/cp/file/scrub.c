@@ -63,7 +63,6 @@ int ddio_scrub(struct ddio_session *session, int action, uint64_t rate,
 	struct scrub_question q = {
 		.ask = {
 			.op = DDIO_OP_SCRUB,
-			.feature = DDIO_FEATURE_SCRUB,
 			.disks = true,
 			.put = scrub_put,
 			.get = scrub_get,

@@ -39,7 +39,6 @@ static void trace_run(struct session_call *call)
 	struct trace_call *t = ddio_container_of(call, struct trace_call, call);
 
 	request_init(&t->request, DDIO_OP_TRACE, trace_got, t);
-	t->request.feature = DDIO_FEATURE_TRACE;
 	t->answer->sent = now(call->session);
 	t->answer->error = request_put(&t->request, trace_ask, t->ask);
 	if (t->answer->error)

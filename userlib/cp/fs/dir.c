@@ -67,7 +67,7 @@ struct dir_job {
 	struct ddio_msg_fs_entries x;
 	struct fsc_waiter waiter;
 	struct fsc_inode *inode;
-	bool plus, last, flushed;
+	bool plus, flushed;
 	uint32_t at;
 	uint8_t payload[32];
 };
@@ -158,8 +158,6 @@ static void dir_ask(struct dir_job *dj)
 	fsc_ask_init(&dj->ask, &dj->job.fs->reactor[0], DDIO_OP_FS_READDIR, dj->payload,
 		     dj->ask.len, dir_done);
 	dj->ask.take = dir_take;
-	if (dj->last)
-		dj->ask.feature = DDIO_FEATURE_LAST;
 	fsc_ask(&dj->ask);
 }
 
@@ -179,7 +177,6 @@ void ddio_fs_readdir(struct ddio_fs *fs, uint64_t ino, uint64_t cookie, uint32_t
 	if (!max || max > DDIO_MAX_BATCH)
 		x.max = max ? DDIO_MAX_BATCH : 1;
 	dj->plus = plus && max;
-	dj->last = !max;
 	x.flags = !max ? DDIO_FS_READDIR_LAST : plus ? DDIO_FS_READDIR_PLUS : 0;
 	dj->ask.len = (size_t)ddio_put_fs_readdir(dj->payload, sizeof(dj->payload), &x);
 	fsc_job_post(&dj->job, &fs->reactor[0], dir_run);

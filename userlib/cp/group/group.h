@@ -93,7 +93,6 @@ struct groups {
  *	members exchange data
  * @flat: rank 0 is the parent of all others
  * @told_all: rank 0: the members know all addresses
- * @features: DDIO_FEATURE_* that all members know, the same on each: 0 if one of them is of a release that does not say
  * @peers: struct peer.node, by rank: the members with whom there ever was a connection
  * @broken: why the group can do nothing any more; rank @blame is to blame.  Once @lost is set, for other threads too
  * @patient_from: steps of its own turns from this number on wait for members as long as they live; 0: none
@@ -118,7 +117,6 @@ struct ddio_group {
 	uint32_t handle;
 	struct addrs addrs;
 	bool flat, told_all;
-	uint64_t features;
 	struct ddio_hash peers;
 	bool closed;
 	struct error broken;

@@ -15,16 +15,10 @@ void order_init(struct order *order, struct ddio_group *group, uint64_t key)
 	ddio_list_init(&order->line.ops);
 }
 
-/* A member that knows no order of a file would never hear of its turns. */
-static bool order_may(const struct ddio_group *group, uint64_t key)
-{
-	return group->features & DDIO_FEATURE_ORDER && key <= ORDERS_MAX;
-}
-
 struct order *order_new(struct ddio_group *group, uint64_t key)
 {
 	struct order *order = malloc(sizeof(*order));
-	bool may = order_may(group, key);
+	bool may = key <= ORDERS_MAX;
 
 	if (!order)
 		return NULL;

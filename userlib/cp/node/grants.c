@@ -85,7 +85,7 @@ int grant_take(struct lane *lane, const void *payload, size_t len)
 
 	if (err)
 		return err;
-	if (!(ddio_conn_features(lane->conn) & DDIO_FEATURE_USERS))
+	if (!ddio_conn_users(lane->conn))
 		return -EPROTO;
 	k = grant_find(s->grants, x.file);
 	if (!k)

@@ -12,12 +12,11 @@
 /**
  * struct node_identity - what a node's WELCOME said of its disks
  * @active: @request is under way
- * @able: the node knows of identities
  */
 struct node_identity {
 	struct cluster_node *node;
 	struct node_request request;
-	bool active, able;
+	bool active;
 	struct ddio_msg_disk_ids disks;
 };
 
@@ -78,21 +77,11 @@ static bool take_reply(struct node_identity *id, const struct reply *reply, cons
 static void told(struct node_request *request, const struct reply *reply)
 {
 	struct node_identity *id = request->arg;
-	uint32_t i;
 
-	if (reply->status) {
+	if (reply->status)
 		met_reply(id, reply);
-		return;
-	}
-	/* With seals it says what the disks are now; else that is clear. */
-	if (reply->len && !take_reply(id, reply, "the node"))
-		return;
-	for (i = 0; i < id->disks.n && !reply->len; i++) {
-		id->disks.ids[i].flags |= DDIO_DISK_KNOWN;
-		id->disks.ids[i].names = id->disks.names;
-		id->disks.ids[i].change = id->disks.change;
-	}
-	identity_met(id, NULL);
+	else if (take_reply(id, reply, "the node"))
+		identity_met(id, NULL);
 }
 
 static void send(struct node_identity *id, struct lane *lane, uint16_t opcode,
@@ -115,7 +104,7 @@ static void send(struct node_identity *id, struct lane *lane, uint16_t opcode,
 
 static void tell(struct node_identity *id)
 {
-	id->disks.flags &= DDIO_DISKS_SEALED;
+	id->disks.flags = 0;
 	if (lane_of(id)->state == LANE_DOWN)
 		id->active = false;
 	else
@@ -145,8 +134,7 @@ static void mark_replaced(struct node_identity *id)
 	const struct ddio_session *s = id->node->session;
 	uint32_t i;
 
-	id->disks.flags &= DDIO_DISKS_SEALED;
-	id->disks.flags |= s->replace_names ? DDIO_DISKS_NAMES : 0;
+	id->disks.flags = s->replace_names ? DDIO_DISKS_NAMES : 0;
 	for (i = 0; i < id->disks.n; i++) {
 		const struct ddio_disk_id *d = &id->disks.ids[i];
 
@@ -158,13 +146,8 @@ static void mark_replaced(struct node_identity *id)
 
 static void meet(struct node_identity *id)
 {
-	struct lane *names = names_lane(id->node->session);
-
 	mark_replaced(id);
-	/* A name server of before knows no seals. */
-	if (!names->conn || !(ddio_conn_features(names->conn) & DDIO_FEATURE_SEALS))
-		id->disks.flags &= ~DDIO_DISKS_SEALED;
-	send(id, names, DDIO_OP_FS_DISKS, met);
+	send(id, names_lane(id->node->session), DDIO_OP_FS_DISKS, met);
 }
 
 /* The lane to the name server is up. */
@@ -174,10 +157,8 @@ static void names_up(struct node_request *request, const struct reply *reply)
 
 	if (reply->status)
 		met_reply(id, reply);
-	else if (names_lane(id->node->session)->node->identity->able)
-		meet(id);
 	else
-		identity_met(id, NULL); /* it is older than that */
+		meet(id);
 }
 
 static void start(struct node_identity *id)
@@ -185,7 +166,7 @@ static void start(struct node_identity *id)
 	struct lane *names = names_lane(id->node->session);
 
 	id->active = true;
-	if (names == lane_of(id) || (names->state >= LANE_MEETING && names->node->identity->able))
+	if (names == lane_of(id) || names->state >= LANE_MEETING)
 		meet(id);
 	else
 		send(id, names, DDIO_OP_PING, names_up);
@@ -217,8 +198,7 @@ static void meet_others(struct ddio_session *s)
 	for (i = 0; i < s->conf->nnodes; i++) {
 		struct node_identity *id = node_look(s, i)->identity;
 
-		if (id && id->able && !id->active && lane_of(id)->state == LANE_READY &&
-		    !have_met(id))
+		if (id && !id->active && lane_of(id)->state == LANE_READY && !have_met(id))
 			start(id);
 	}
 }
@@ -240,10 +220,8 @@ static int take(struct node_identity *id, const struct ddio_msg_welcome *w)
 int identity_hear(struct lane *lane, const struct ddio_msg_welcome *w, struct error *error)
 {
 	struct node_identity *id = lane->node->identity;
-	int err;
+	int err = take(id, w);
 
-	id->able = w->identified;
-	err = id->able ? take(id, w) : 0;
 	if (err)
 		error_set(error, err, "node %s (%s): out of memory", LANE_NAMES(lane));
 	return err;
@@ -256,8 +234,6 @@ bool identity_begin(struct lane *lane)
 	struct node_identity *id = node->identity;
 	bool changed, waits;
 
-	if (!id->able)
-		return false;
 	changed = id->disks.names && id->disks.names != s->names;
 	if (changed)
 		s->names = id->disks.names;

@@ -48,7 +48,7 @@ static void job_say(struct lane *lane)
 	struct ddio_msg_job x;
 	ssize_t len;
 
-	if (!lane_session(lane)->job[0] || !(ddio_conn_features(lane->conn) & DDIO_FEATURE_JOB))
+	if (!lane_session(lane)->job[0])
 		return;
 	memcpy(x.name, lane_session(lane)->job, sizeof(x.name));
 	len = ddio_put_job(buf, sizeof(buf), &x);
@@ -63,7 +63,7 @@ static void wrong_say(struct lane *lane)
 	uint8_t buf[sizeof(struct ddio_msg_wrong) + 8];
 	ssize_t len;
 
-	if (!lane->wrong.count || !(ddio_conn_features(lane->conn) & DDIO_FEATURE_WRONG))
+	if (!lane->wrong.count)
 		return;
 	len = ddio_put_wrong(buf, sizeof(buf), &lane->wrong);
 	if (len > 0 && !ddio_conn_send(lane->conn, &msg, buf, (size_t)len, NULL, 0, NULL))
@@ -101,8 +101,7 @@ static bool wrong_tells(struct lane *lane)
 	const struct ddio_session *s = lane_session(lane);
 	uint64_t now = ddio_env_now(s->env);
 
-	if (lane->state != LANE_READY || !(ddio_conn_features(lane->conn) & DDIO_FEATURE_WRONG) ||
-	    (lane->telling && now - lane->telling < s->timeout_ns))
+	if (lane->state != LANE_READY || (lane->telling && now - lane->telling < s->timeout_ns))
 		return false;
 	lane->telling = now;
 	return true;
@@ -169,7 +168,7 @@ static int user_say(struct lane *lane, struct error *error)
 {
 	int err;
 
-	if (!(ddio_conn_features(lane->conn) & DDIO_FEATURE_USERS))
+	if (!ddio_conn_users(lane->conn))
 		return 0;
 	err = vouching_make(lane->node->session, ddio_conn_tie(lane->conn), DDIO_PROOF_LEN,
 			    lane_vouched, lane, &lane->vouching);

@@ -60,9 +60,6 @@ enum request_state {
  * @tag: index in the lane's table of tags
  * @opcode: enum ddio_opcode
  * @fixed, @fixed_len: payload or fixed record
- * @feature, @plain_len: a connection without this feature (DDIO_FEATURE_*; 0: none is wanted) gets only so much of @fixed;
- *	0: it gets nothing, and the request ends with -EOPNOTSUPP
- * @plain: it was last sent on such a connection
  * @iov, @n: bulk to be sent, or where the reply's bulk goes; the array stays the caller's
  * @bulk: bytes of @iov
  * @disk: number of the disk, of a request made by request_disk()
@@ -76,11 +73,10 @@ struct node_request {
 	enum request_state state;
 	uint32_t tag;
 	uint16_t opcode;
-	bool in, sending, plain;
+	bool in, sending;
 	const void *fixed;
 	void *fixed_alloc;
-	size_t fixed_len, plain_len;
-	uint64_t feature;
+	size_t fixed_len;
 	struct iovec *iov;
 	int n;
 	uint64_t bulk;

@@ -179,7 +179,7 @@ int node_learn(struct lane *lane, const struct ddio_msg_welcome *w, struct error
 	err = learn_disks(node, w);
 	if (err)
 		error_set(error, err, "node %s (%s): out of memory", LANE_NAMES(lane));
-	else if (w->told_ends)
+	else
 		learn_ends(node, w);
 	return err;
 }

@@ -39,8 +39,7 @@ void owed_check(struct lane *lane)
 	struct ddio_msg_tags x = { .tags = tags };
 	ssize_t len;
 
-	if (!(ddio_conn_features(lane->conn) & DDIO_FEATURE_OWED) ||
-	    now - lane->asked < s->timeout_ns / 3)
+	if (now - lane->asked < s->timeout_ns / 3)
 		return;
 	x.n = old_tags(lane, now, tags);
 	if (!x.n)

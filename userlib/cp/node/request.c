@@ -81,12 +81,6 @@ static bool request_sends_bulk(const struct node_request *request)
 	return request->n && !request->in;
 }
 
-static size_t request_len(const struct lane *lane, struct node_request *request)
-{
-	request->plain = request->feature & ~ddio_conn_features(lane->conn);
-	return request->plain ? request->plain_len : request->fixed_len;
-}
-
 static int request_send(struct lane *lane, struct node_request *request)
 {
 	struct ddio_msg msg = { .opcode = request->opcode };
@@ -100,7 +94,7 @@ static int request_send(struct lane *lane, struct node_request *request)
 	if (err)
 		return err;
 	request->send.done = request_sent;
-	err = ddio_conn_send(lane->conn, &msg, request->fixed, request_len(lane, request),
+	err = ddio_conn_send(lane->conn, &msg, request->fixed, request->fixed_len,
 			     bulk ? request->iov : NULL, bulk ? request->n : 0,
 			     bulk ? &request->send : NULL);
 	if (err) {
@@ -116,12 +110,8 @@ static int request_send(struct lane *lane, struct node_request *request)
 void request_submit(struct lane *lane, struct node_request *request)
 {
 	struct error error;
-	int err;
+	int err = request_send(lane, request);
 
-	if (request->feature & ~ddio_conn_features(lane->conn) && !request->plain_len)
-		err = -EOPNOTSUPP;
-	else
-		err = request_send(lane, request);
 	if (!err)
 		return;
 	error_set(&error, err, "node %s (%s): cannot send %s: %s", LANE_NAMES(lane),

@@ -17,7 +17,6 @@ void request_set_begin(struct request_set *set, struct ddio_session *session, co
 	set->what = what;
 	set->left = 1;
 	set->missing_ok = false;
-	set->feature = 0;
 	set->reply = NULL;
 	set->done = done;
 	set->arg = arg;
@@ -68,7 +67,6 @@ static struct set_item *item_new(struct request_set *set, uint16_t opcode, uint6
 		return NULL;
 	}
 	request_init(&item->request, opcode, item_done, NULL);
-	item->request.feature = set->feature;
 	item->set = set;
 	item->key = key;
 	return item;

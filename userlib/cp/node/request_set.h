@@ -10,7 +10,6 @@
  * @what: for messages: what is being done
  * @left: requests without an answer, and one more until request_set_end()
  * @missing_ok: DDIO_ST_NOT_FOUND counts as success
- * @feature: DDIO_FEATURE_* that nodes need, or 0
  * @error: the first failure
  * @reply: called for each success, with the request's @key; may set @error; may be NULL
  * @done: called when all are answered
@@ -20,7 +19,6 @@ struct request_set {
 	const char *what;
 	uint32_t left;
 	bool missing_ok;
-	uint64_t feature;
 	struct error error;
 	void (*reply)(struct request_set *set, uint64_t key, const struct reply *reply,
 		      struct error *error);

@@ -152,7 +152,6 @@ void session_conn_opts(struct ddio_session *s, struct ddio_conn_opts *opts)
 	opts->memory = s->conf->channels && s->conf->wire_checksums != DDIO_CONF_SUMS_ALWAYS;
 	opts->tls = s->tls;
 	opts->users = ddio_conf_knows_users(s->conf);
-	opts->without = s->without;
 }
 
 void session_watch(struct ddio_session *s)

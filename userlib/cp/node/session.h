@@ -82,7 +82,6 @@ enum { SESSION_BROKERED = CONN_MEMORY + 1, SESSION_WAYS };
  * @dial: makes the stream that a lane's connection goes over, or none: it connects by itself; -EINPROGRESS: the lane, linked by
  *	its waits, is told by lane_dialed() when to ask again.  NULL: all connect by themselves
  * @id: distinguishes its connections from those of other sessions; @connects numbers them
- * @without: features that it does not offer
  * @moved: bytes of its collective transfers: by buffers shared with I/O processors, by their kernel module, and in messages
  * @connected: how many connections to nodes it has made by each way
  * @job: its name, "": none
@@ -119,7 +118,6 @@ struct ddio_session {
 	struct broker *broker;
 	int (*dial)(struct lane *lane, struct ddio_stream **stream);
 	uint64_t id, connects;
-	uint64_t without;
 	struct {
 		uint64_t shared, scattered, sent;
 	} moved;

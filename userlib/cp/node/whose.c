@@ -153,7 +153,7 @@ static void tie_end(const struct ddio_conn *conn, enum whose_end end, uint8_t ti
 
 bool whose_matters(const struct ddio_conn *conn, bool by_addr)
 {
-	return by_addr && ddio_conn_features(conn) & DDIO_FEATURE_USERS;
+	return by_addr && ddio_conn_users(conn);
 }
 
 int whose_make(struct ddio_session *s, const struct ddio_conn *conn, enum whose_end end,

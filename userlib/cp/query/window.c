@@ -124,7 +124,6 @@ static void disk_ask(struct query_disk *d)
 	if (job->dealing.deal)
 		put_dealing(&job->dealing, &x);
 	request_init(&d->request, DDIO_OP_OBJ_QUERY, disk_answered, d);
-	d->request.feature = DDIO_FEATURE_QUERY;
 	err = request_put(&d->request, query, &x);
 	if (err) {
 		disk_fail(d, err);

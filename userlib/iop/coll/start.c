@@ -331,10 +331,7 @@ int coll_again(struct client *client, const struct ddio_msg *msg, const void *pa
 	size_t len;
 	int err;
 
-	if (client->reactor->index || !(ddio_conn_features(client->conn) & DDIO_FEATURE_AGAIN))
-		return -EPROTO;
-	/* Only members may have something remembered. */
-	if (ddio_list_empty(&client->members))
+	if (client->reactor->index || ddio_list_empty(&client->members))
 		return -EPROTO;
 	if (!client->starts)
 		client->starts = calloc(1, sizeof(*client->starts));

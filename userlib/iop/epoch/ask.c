@@ -180,11 +180,7 @@ static void link_ready(void *ctx, const struct ddio_msg_welcome *welcome)
 
 	(void)welcome;
 	server_show(&a->reactor->iop->servers_key, a->conn);
-	/* One of an earlier release has decided nothing. */
-	if (ddio_conn_features(a->conn) & DDIO_FEATURE_EPOCH)
-		ask_next(a);
-	else
-		round_end(a, timeout_of(a));
+	ask_next(a);
 }
 
 static void link_closed(void *ctx, int err, const char *why)

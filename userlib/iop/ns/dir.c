@@ -168,8 +168,7 @@ static void list_attributes(struct ns *ns, struct ddio_msg_fs_entries *out)
 		if (!ns_load(ns, attr->ino, &inode)) {
 			inode_attr(&inode, attr);
 			inode_free(&inode);
-			out->ents[i].bare = out->plus == DDIO_FS_ENTRIES_BARE &&
-					    !ns_xattr_any(ns, attr->ino);
+			out->ents[i].bare = !ns_xattr_any(ns, attr->ino);
 		} else if (S_ISREG(attr->mode)) {
 			attr->block = DDIO_MIN_BLOCK;
 			attr->ndisks = 1;
@@ -177,7 +176,7 @@ static void list_attributes(struct ns *ns, struct ddio_msg_fs_entries *out)
 	}
 }
 
-int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, bool bare, size_t bytes,
+int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
 	       struct ddio_msg_fs_entries *out)
 {
 	uint32_t max = x->max < LIST_MAX ? x->max : LIST_MAX;
@@ -186,8 +185,7 @@ int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, bool bare, si
 	int ret;
 
 	memset(out, 0, sizeof(*out));
-	if (x->flags & DDIO_FS_READDIR_PLUS)
-		out->plus = bare ? DDIO_FS_ENTRIES_BARE : DDIO_FS_ENTRIES_PLUS;
+	out->plus = !!(x->flags & DDIO_FS_READDIR_PLUS);
 	ret = ns_load_dir(ns, x->ino, &dir);
 	if (ret) {
 		inode_free(&dir);

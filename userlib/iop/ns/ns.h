@@ -163,7 +163,7 @@ int ns_alloc(struct ns *ns, const struct ddio_msg_fs_alloc *x, struct inode *ino
 /* dir.c */
 int ns_lookup(struct ns *ns, uint64_t parent, const char *name, struct inode *inode);
 /* Lists entries, at most @bytes of message.  Allocates @out->ents: free(). */
-int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, bool bare, size_t bytes,
+int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
 	       struct ddio_msg_fs_entries *out);
 
 /*

@@ -189,7 +189,7 @@ int serve_fs_unlink(struct server_request *req, const void *payload)
 	out.rec = left.rec;
 	if (left.any)
 		user_tell(req, left.rec.ref.id, DDIO_GRANT_REMOVE);
-	FS_REPLY(req, fs_unlinked, &out, fs_left_waits(req, &left));
+	FS_REPLY(req, fs_unlinked, &out, false);
 	ddio_fs_unlinked_free(&out);
 	return 0;
 }
@@ -287,8 +287,7 @@ int serve_fs_readdir(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_readdir, &x, "directory or number of entries");
-	err = ns_readdir(fs_ns(req), &x, ddio_conn_features(req->client->conn) & DDIO_FEATURE_BARE,
-			 ENTRIES_MAX, &out);
+	err = ns_readdir(fs_ns(req), &x, ENTRIES_MAX, &out);
 	if (err) {
 		server_fail_errno(req, err, "listing a directory");
 		return 0;

@@ -27,7 +27,6 @@ static void attached(struct server_request *req, const struct ddio_msg_fs_attach
 	out.grace_ns = ns_grace(ns);
 	out.timeout_ns = ns_timeout(ns);
 	out.known = known;
-	out.lives = ddio_conn_features(req->client->conn) & DDIO_FEATURE_KEPT;
 	out.life = ns_life(ns);
 	out.kept = ns_kept(ns);
 	/* after a restart the name space waits for the mounts that it knew */

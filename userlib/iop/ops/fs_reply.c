@@ -82,13 +82,6 @@ int fs_reply_attr(struct server_request *req, int err, struct inode *inode, cons
 	return fs_reply_attr_when(req, err, inode, false, what);
 }
 
-/* Removed objects do not come back, so the name must not either. */
-bool fs_left_waits(const struct server_request *req, const struct ns_left *left)
-{
-	return left->any &&
-	       !(req->client && ddio_conn_features(req->client->conn) & DDIO_FEATURE_LATER);
-}
-
 int fs_reply_left(struct server_request *req, int err, struct ns_left *left, const char *what)
 {
 	struct ddio_msg_ns_listing x = { .n = left->any, .recs = &left->rec };
@@ -98,7 +91,7 @@ int fs_reply_left(struct server_request *req, int err, struct ns_left *left, con
 	} else {
 		if (left->any)
 			user_tell(req, left->rec.ref.id, DDIO_GRANT_REMOVE);
-		FS_REPLY(req, ns_listing, &x, fs_left_waits(req, left));
+		FS_REPLY(req, ns_listing, &x, false);
 	}
 	ddio_file_record_free(&left->rec);
 	return 0;

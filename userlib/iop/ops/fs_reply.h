@@ -42,11 +42,6 @@ void fs_reply_buf(struct server_request *req, void *buf, ssize_t len, bool durab
 			ddio_put_##name(buf_, (size_t)len_, x);                 \
 		fs_reply_buf(req, buf_, len_, durable);                         \
 	} while (0)
-/*
- * Returns true if a reply that names what the client must remove has to wait until that has no name any more even after
- * the machine's death; a client that agreed to LATER sees to that before it removes anything.
- */
-bool fs_left_waits(const struct server_request *req, const struct ns_left *left);
 /* Replies with nothing but the status; the text of an error names @what. */
 int fs_reply_empty(struct server_request *req, int err, const char *what);
 /* Replies with the attributes of @inode, which it frees; or with the error. */

@@ -82,11 +82,9 @@ static bool unsealed(struct server_request *req, const struct ddio_msg_disk_ids 
 	if (!user_of(req))
 		return false;
 	for (i = 0; i < x->n; i++)
-		if (!(x->flags & DDIO_DISKS_SEALED) ||
-		    !genuine(&iop->servers_key, &x->ids[i], x->names, x->change)) {
+		if (!genuine(&iop->servers_key, &x->ids[i], x->names, x->change)) {
 			server_fail(req, DDIO_ST_PERMISSION,
-				    "what is said of disk %s does not bear the seal of %s: update "
-				    "client and nodes, or have root use the cluster first",
+				    "what is said of disk %s does not bear the seal of %s",
 				    iop->conf->disks[x->ids[i].disk].name, whose);
 			return true;
 		}
@@ -95,11 +93,12 @@ static bool unsealed(struct server_request *req, const struct ddio_msg_disk_ids 
 
 static void met_reply(struct server_request *req, struct ddio_msg_disk_ids *x)
 {
+	const struct ddio_iop *iop = req->reactor->iop;
 	uint32_t i;
 
-	x->flags &= req->reactor->iop->users ? DDIO_DISKS_SEALED : 0;
-	for (i = 0; i < x->n && x->flags; i++)
-		disk_met_seal(&req->reactor->iop->servers_key, &x->ids[i], x->names, x->change);
+	x->flags = 0;
+	for (i = 0; i < x->n && iop->users; i++)
+		disk_met_seal(&iop->servers_key, &x->ids[i], x->names, x->change);
 	FS_REPLY(req, disk_ids, x, true);
 }
 
@@ -152,11 +151,9 @@ struct known_part {
 /**
  * struct known_ask - the request
  * @names: the life of the name space that knows the disks; @change: its last change
- * @sealed: the reply says what they are now, sealed
  */
 struct known_ask {
 	uint64_t names, change;
-	bool sealed;
 	uint32_t n;
 	struct known_part parts[];
 };
@@ -166,13 +163,9 @@ static void known_reply(struct server_request *req)
 {
 	const struct known_ask *ask = req->data;
 	struct ddio_iop *iop = req->reactor->iop;
-	struct ddio_msg_disk_ids x = { .flags = DDIO_DISKS_SEALED, .n = ask->n };
+	struct ddio_msg_disk_ids x = { .n = ask->n };
 	uint32_t i;
 
-	if (!ask->sealed) {
-		server_reply(req, NULL, 0);
-		return;
-	}
 	x.names = iop->ns ? ns_life(iop->ns) : 0;
 	x.ids = calloc(x.n, sizeof(*x.ids));
 	if (!x.ids) {
@@ -181,7 +174,8 @@ static void known_reply(struct server_request *req)
 	}
 	for (i = 0; i < x.n; i++) {
 		x.ids[i] = *iop_disk_id(iop, ask->parts[i].id.disk);
-		disk_seal(&iop->servers_key, &x.ids[i]);
+		if (iop->users)
+			disk_seal(&iop->servers_key, &x.ids[i]);
 	}
 	SERVER_REPLY(req, disk_ids, &x);
 	ddio_msg_disk_ids_free(&x);
@@ -296,7 +290,6 @@ int serve_disks_known(struct server_request *req, const void *payload)
 	} else if (!unsealed(req, &x, disk_met_genuine, "the name space")) {
 		ask->names = x.names;
 		ask->change = x.change;
-		ask->sealed = req->reactor->iop->users && x.flags & DDIO_DISKS_SEALED;
 		ask->n = x.n;
 		req->pending = x.n;
 		for (i = 0; i < x.n; i++)

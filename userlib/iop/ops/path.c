@@ -200,8 +200,7 @@ int serve_ns_create(struct server_request *req, const void *payload)
 
 bool path_in_dir(const struct server_request *req, const struct ddio_msg_ns_name *x)
 {
-	return x->id && x->path[0] && req->client &&
-	       ddio_conn_features(req->client->conn) & DDIO_FEATURE_USERS;
+	return x->id && x->path[0] && req->client && ddio_conn_users(req->client->conn);
 }
 
 /* A name in a directory whose number a mount has shown. */

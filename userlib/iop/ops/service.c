@@ -93,7 +93,6 @@ static const struct server_op handled[] = {
 	OP_ALWAYS(STATUS, serve_status, ACCESS_USER),
 	OP_ALWAYS(BOUNDS, serve_bounds, ACCESS_USER),
 	OP_ALWAYS(JOBS, serve_jobs, ACCESS_USER),
-	OP_ALWAYS(JOBS_TOLD, serve_jobs_told, ACCESS_USER),
 	OP(SHOW, serve_show, ACCESS_ROOT),
 	{ .opcode = DDIO_OP_JOB,
 	  .role = DDIO_ROLE_CLIENT,

@@ -57,16 +57,13 @@ static int welcome_ids(const struct reactor *reactor, struct ddio_msg_welcome *w
 	const struct ddio_iop *iop = reactor->iop;
 	uint32_t i;
 
-	w->identified = !reactor->index;
-	if (!w->identified)
+	if (reactor->index)
 		return 0;
-	w->ids.flags = iop->users ? DDIO_DISKS_SEALED : 0;
 	w->ids.names = iop->ns ? ns_life(iop->ns) : 0;
 	w->ids.ids = calloc(w->ndisks + 1, sizeof(*w->ids.ids));
 	w->ends = calloc(w->ndisks + 1, sizeof(*w->ends));
 	if (!w->ids.ids || !w->ends)
 		return -ENOMEM;
-	w->told_ends = true;
 	if (iop->ns)
 		w->names_ends = *ns_ends(iop->ns);
 	for (i = 0; i < w->ndisks; i++) {
@@ -207,12 +204,6 @@ static void client_move(struct server_client *sc, struct reactor *to)
 	ddio_env_post(to->env, &sc->move);
 }
 
-/* One inside another would be carried by nobody's bound. */
-static bool may_carry(const struct server_client *sc)
-{
-	return !sc->carried && ddio_conn_features(sc->c.conn) & DDIO_FEATURE_MUX;
-}
-
 static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
 {
 	struct server_client *sc = ctx;
@@ -228,7 +219,8 @@ static void client_hello(void *ctx, const struct ddio_msg_hello *hello)
 	} else if (hello->role == DDIO_ROLE_PEER) {
 		client_refuse(sc, DDIO_ST_UNSUPPORTED,
 			      "this is an I/O processor, not a compute process");
-	} else if (hello->role == DDIO_ROLE_BROKER && !may_carry(sc)) {
+	} else if (hello->role == DDIO_ROLE_BROKER && sc->carried) {
+		/* One inside another would be carried by nobody's bound. */
 		client_refuse(sc, DDIO_ST_UNSUPPORTED, "this connection cannot carry others");
 	} else if (hello->reactor >= iop->nreactors) {
 		snprintf(text, sizeof(text), "there is no reactor %u: this node has %u",
@@ -301,7 +293,6 @@ void server_take(struct reactor *reactor, struct ddio_stream *stream, const stru
 				       .memory = !carried && iop->conf->channels &&
 						 sums != DDIO_CONF_SUMS_ALWAYS,
 				       .users = iop->users,
-				       .without = iop->without,
 				       .tls = tls };
 	struct server_client *sc = client_new(reactor);
 	int err = -ENOMEM;

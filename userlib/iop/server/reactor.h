@@ -139,7 +139,6 @@ struct user_asking;
 /**
  * struct ddio_iop - a node
  * @users: connections have users, for whom @vouch vouches; @servers_key: of daemons, who sign with it what these may do
- * @without: features that it does not offer
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
  * @epochs: struct open_epoch, by file: of the name space, not decided yet; reactor 0's
@@ -153,7 +152,6 @@ struct ddio_iop {
 	bool users;
 	ddio_vouch_fn vouch;
 	struct ddio_key servers_key;
-	uint64_t without;
 	uint64_t boot;
 	uint64_t began_ns;
 	uint32_t nreactors;

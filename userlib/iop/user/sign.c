@@ -23,8 +23,7 @@ void server_show(const struct ddio_key *key, struct ddio_conn *conn)
 	uint8_t buf[64], mac[DDIO_MAC_LEN];
 	ssize_t len;
 
-	if (!(ddio_conn_features(conn) & DDIO_FEATURE_USERS) ||
-	    !server_sign(key, ddio_conn_tie(conn), mac))
+	if (!ddio_conn_users(conn) || !server_sign(key, ddio_conn_tie(conn), mac))
 		return;
 	x.cred = mac;
 	len = ddio_put_user(buf, sizeof(buf), &x);

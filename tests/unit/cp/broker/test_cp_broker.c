@@ -10,13 +10,13 @@ enum { PROCS = 4, PIECE = 5000, LEAST = 100 };
 
 /**
  * struct broker_scene - what a test does with its processes
- * @least: of "auto"; @apart: each on a machine of its own; @old_node, @old_broker: know no brokers
+ * @least: of "auto"; @apart: each on a machine of its own
  */
 struct broker_scene {
 	struct cp_world w;
 	const char *broker, *host;
 	uint32_t least;
-	bool apart, old_node, old_broker;
+	bool apart;
 	struct ddio_group *group[PROCS];
 	struct ddio_file *file[PROCS];
 	uint64_t left_ns;
@@ -79,10 +79,7 @@ static void scene_begin(struct broker_scene *sc)
 			ddio_sim_place(sc->w.proc[i].env, sc->w.proc[0].env);
 		if (sc->least)
 			broker_of(sc, i)->least = sc->least;
-		if (sc->old_broker)
-			sc->w.proc[i].session->without = DDIO_FEATURE_MUX;
 	}
-	sc->w.node[1].iop->without = sc->old_node ? DDIO_FEATURE_MUX : 0;
 	CU_ASSERT_EQUAL(cp_run(&sc->w, begin, sc), 0);
 }
 
@@ -149,15 +146,6 @@ static void test_auto(void)
 	       PROCS, false, false);
 	chosen(&(struct broker_scene){ .broker = "broker = always\n" }, 1, true, true);
 	chosen(&(struct broker_scene){ .broker = "broker = always\n", .host = far }, 1, true, true);
-}
-
-/* A node that carries nothing is connected to by each, and so is every node where the broker is too old. */
-static void test_older(void)
-{
-	chosen(&(struct broker_scene){ .broker = "broker = always\n", .old_node = true }, 1, true,
-	       false);
-	chosen(&(struct broker_scene){ .broker = "broker = always\n", .old_broker = true }, 1,
-	       false, false);
 }
 
 /*
@@ -293,7 +281,6 @@ static void test_killed(void)
 
 static const struct ut_case cases[] = {
 	{ "auto", test_auto },
-	{ "an earlier release", test_older },
 	{ "leaves", test_leaves },
 	{ "is killed", test_killed },
 	{ NULL, NULL },

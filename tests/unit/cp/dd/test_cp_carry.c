@@ -190,36 +190,6 @@ static void seldom_for_nothing(void)
 	world(for_nothing, PROCS);
 }
 
-/* A member whose parent is old, or that is itself: all goes as before. */
-static void among_old(struct cp_proc *p)
-{
-	const struct tiling even = DENSE(3, 8);
-	struct ddio_group *g = cp_group(p);
-	struct ddio_file *f = NULL;
-	struct link *up;
-
-	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	CU_ASSERT_EQUAL(move(p, g, f, &even, true, 1), DDIO_METHOD_SMALL);
-	CP_OK(p, ddio_group_barrier(g));
-	up = p->rank == 3 ? peer_neighbour(g, group_parent(g, 3)) : NULL;
-	if (up)
-		up->conn->features &= ~DDIO_FEATURE_CARRY;
-	CU_ASSERT_EQUAL(move(p, g, f, &even, true, 2), DDIO_METHOD_DDS);
-	CU_ASSERT_EQUAL(move(p, g, f, &even, false, 2), DDIO_METHOD_DDS);
-	ddio_close(f);
-	ddio_group_free(g);
-}
-
-static void old_members(void)
-{
-	for (deep = false;; deep = true) {
-		world(among_old, PROCS);
-		if (deep)
-			break;
-	}
-	deep = false;
-}
-
 /*
  * A member whose data have another length than its description
  */
@@ -484,7 +454,6 @@ static void long_descriptions(void)
 static const struct ut_case cases[] = {
 	{ "borders, and messages", borders_and_messages },
 	{ "seldom for nothing", seldom_for_nothing },
-	{ "old members", old_members },
 	{ "data of another length than the description's", wrong_lengths },
 	{ "the same bytes for all", read_by_all },
 	{ "descriptions of up to 1 KB", long_descriptions },

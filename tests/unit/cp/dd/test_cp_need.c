@@ -143,23 +143,22 @@ static void where_something_is(void)
 	cp_world_end(&w);
 }
 
-/* Every other process is of an earlier release, and waits until it is told. */
-static void some_are_told(struct cp_proc *p)
+/* The nodes tell members that had something there that it is over. */
+static void all_are_told(struct cp_proc *p)
 {
-	bool waits = p->rank & 1;
 	struct ddio_group *g;
 	struct ddio_file *f = NULL;
 	struct ddio_report r;
 
-	p->session->without = waits ? DDIO_FEATURE_QUIET : 0;
+	p->session->transfers->tell = true;
 	g = cp_group(p);
 	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
 	r = report_of(p, g, f, false, true);
-	CU_ASSERT_EQUAL(with_iops(&r, p->rank), 2 + (p->rank ? waits : 2 * NODES));
+	CU_ASSERT_EQUAL(with_iops(&r, p->rank), 2 + (p->rank ? 1 : 2 * NODES));
 	r = report_of(p, g, f, true, false);
 	check_report(&r, false);
 	r = report_of(p, g, f, false, false);
-	CU_ASSERT_EQUAL(with_iops(&r, p->rank), 1 + (p->rank ? waits : 2 * NODES));
+	CU_ASSERT_EQUAL(with_iops(&r, p->rank), 1 + (p->rank ? 1 : 2 * NODES));
 	ddio_close(f);
 	ddio_group_free(g);
 }
@@ -174,7 +173,7 @@ static void who_waits_is_told(void)
 						.disks = NODES,
 						.reactors = 1,
 						.block = BLOCK });
-	CU_ASSERT_EQUAL(cp_run(&w, some_are_told, NULL), 0);
+	CU_ASSERT_EQUAL(cp_run(&w, all_are_told, NULL), 0);
 	cp_world_end(&w);
 }
 
@@ -317,67 +316,6 @@ static void cut_off_before_it_asks(void)
 							.reactors = 1,
 							.block = BLOCK });
 		CU_ASSERT_EQUAL(cp_run(&w, await_cut_off, NULL), 0);
-		cp_world_end(&w);
-	}
-}
-
-static int node_seen(void *arg, const struct ddio_node_state *st)
-{
-	(void)arg;
-	CU_ASSERT_EQUAL(st->error, 0);
-	return 0;
-}
-
-/* Nodes are of an earlier release: they want every member, also those that have nothing. */
-static void nobody_wants(struct cp_proc *p, struct ddio_group *g, struct ddio_file *f)
-{
-	struct ddio_part part = { .kind = DDIO_PART_LIST };
-	struct ddio_transfer t = { .struct_size = sizeof(t),
-				   .method = DDIO_METHOD_DDS,
-				   .part = &part };
-
-	CP_OK(p, ddio_read_all(f, g, &t));
-}
-
-static void older(struct cp_proc *p)
-{
-	bool nothing = *(const bool *)p->w->arg;
-	struct ddio_group *g = cp_group(p);
-	struct ddio_file *f = NULL;
-	uint32_t i;
-
-	CP_OK(p, ddio_open_all(g, "f", DDIO_CREATE, NULL, &f));
-	/* Lanes that are up say what their nodes know. */
-	CP_OK(p, ddio_nodes(p->session, node_seen, NULL));
-	for (i = 0; i < NODES; i++)
-		p->session->nodes[i]->lanes[0]->conn->features &= ~DDIO_FEATURE_NEED;
-	CP_OK(p, ddio_group_barrier(g));
-	if (nothing)
-		nobody_wants(p, g, f);
-	else
-		CU_ASSERT_EQUAL(report_of(p, g, f, false, true).bytes_needed, BYTES);
-	CP_OK(p, ddio_group_barrier(g));
-	for (i = 0; i < NODES && !p->rank; i++)
-		CU_ASSERT_EQUAL(attached(p->w, i), PROCS);
-	CP_OK(p, ddio_group_barrier(g));
-	ddio_close(f);
-	ddio_group_free(g);
-}
-
-static void of_an_earlier_release(void)
-{
-	struct cp_world w;
-	int nothing;
-
-	for (nothing = 0; nothing < 2; nothing++) {
-		bool arg = nothing;
-
-		cp_world_begin(&w, &(struct cp_params){ .procs = PROCS,
-							.deep = true,
-							.nodes = NODES,
-							.disks = NODES,
-							.block = BLOCK });
-		CU_ASSERT_EQUAL(cp_run(&w, older, &arg), 0);
 		cp_world_end(&w);
 	}
 }
@@ -544,7 +482,6 @@ int main(void)
 		{ "asked by several", by_several },
 		{ "who waits is told", who_waits_is_told },
 		{ "cut off before it asks", cut_off_before_it_asks },
-		{ "nodes of an earlier release", of_an_earlier_release },
 		{ "places are as the bytes say", as_the_bytes_say },
 		{ "a member dies at every message", a_member_dies_at_every_message },
 		{ "rank 0 dies at every message", rank_0_dies_at_every_message },

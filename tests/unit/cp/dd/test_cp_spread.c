@@ -325,38 +325,6 @@ static void test_beyond(void)
 	run(beyond, &params);
 }
 
-/* Node 1 knows nothing of it.  Ranks 2 and 3 have nothing there, so they spread theirs all the same. */
-static void old_node(struct cp_proc *p)
-{
-	struct spread_world x;
-	uint64_t i, n = 0;
-
-	begin(&x, p);
-	cells_deal(x.c, 4, p->rank, 4, false);
-	cells_move(p, &x, 4, DDIO_METHOD_DD); /* all are connected */
-	if (p->session->nodes[1] && p->session->nodes[1]->lanes[0]->conn)
-		p->session->nodes[1]->lanes[0]->conn->features &= ~DDIO_FEATURE_SPREAD;
-	for (i = 0; i < x.c->n; i++) {
-		uint64_t lo = x.c->list[i].offset / BLOCK,
-			 hi = (x.c->list[i].offset + CELL - 1) / BLOCK;
-
-		if (p->rank < 2 || (lo % 2 == 0 && hi % 2 == 0))
-			x.c->list[n++] = x.c->list[i];
-	}
-	x.c->n = n;
-	x.c->part.n = n;
-	i = told(p);
-	cells_move(p, &x, 6, DDIO_METHOD_DDS);
-	CU_ASSERT_EQUAL(told(p) > i, p->rank >= 2);
-	end(&x);
-}
-
-static void test_old_node(void)
-{
-	run(old_node, &(struct cp_params){
-			      .procs = 4, .deep = true, .nodes = 2, .disks = 2, .block = BLOCK });
-}
-
 /*
  * What comes to rank 0, goes from there to a node, and is told to it by members, of descriptions that follow no rule; and how
  * long the call takes.  MEMBERS=4096 in the environment has as many.
@@ -515,15 +483,10 @@ static void test_counts(void)
 int main(void)
 {
 	static const struct ut_case cases[] = {
-		{ "moves", test_moves },
-		{ "mixed", test_mixed },
-		{ "nothing", test_nothing },
-		{ "overlaps", test_overlaps },
-		{ "beyond the end", test_beyond },
-		{ "an old node", test_old_node },
-		{ "alike", test_alike },
-		{ "counts", test_counts },
-		{ NULL, NULL },
+		{ "moves", test_moves },	   { "mixed", test_mixed },
+		{ "nothing", test_nothing },	   { "overlaps", test_overlaps },
+		{ "beyond the end", test_beyond }, { "alike", test_alike },
+		{ "counts", test_counts },	   { NULL, NULL },
 	};
 	static const struct ut_suite suites[] = { { "spread", cases } };
 

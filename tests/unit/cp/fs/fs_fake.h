@@ -133,16 +133,32 @@ static inline void fake_cancel(struct fake_names *k)
 	k->waiting.c = NULL;
 }
 
+static inline uint64_t fake_life(const struct fake_names *k)
+{
+	return ((k->boot - k->forks) << DDIO_LIFE_RANDOM) + k->forks;
+}
+
+/* Every disk is the right one. */
+static inline void fake_disks(const struct fake_names *k, const void *p, size_t len,
+			      struct fake_answer *a)
+{
+	struct ddio_msg_disk_ids x;
+	uint32_t i;
+
+	FAKE_ASSERT(!ddio_get_disk_ids(p, len, &x));
+	x.names = fake_life(k);
+	for (i = 0; i < x.n; i++)
+		x.ids[i].flags |= DDIO_DISK_KNOWN;
+	FAKE_PUT(a, disk_ids, &x);
+	ddio_msg_disk_ids_free(&x);
+}
+
 static inline void fake_attach(struct fake_conn *c, const void *p, size_t len,
 			       struct fake_answer *a)
 {
 	struct fake_names *k = c->k;
 	struct ddio_msg_fs_attach x;
-	struct ddio_msg_fs_attached y = { .boot = k->boot,
-					  .lives = !k->old,
-					  .life = ((k->boot - k->forks) << DDIO_LIFE_RANDOM) +
-						  k->forks,
-					  .kept = 1 };
+	struct ddio_msg_fs_attached y = { .boot = k->boot, .life = fake_life(k), .kept = 1 };
 
 	FAKE_ASSERT(!ddio_get_fs_attach(p, len, &x));
 	k->attaches++;
@@ -178,11 +194,15 @@ static inline void fake_serve(struct fake_conn *c, const struct ddio_msg *msg, c
 	size_t len = msg->length;
 
 	k->count[msg->opcode & 255]++;
-	if (msg->opcode > DDIO_OP_FS_ATTACH && msg->opcode < DDIO_OP_OBJ_STAT)
+	if (msg->opcode > DDIO_OP_FS_ATTACH && msg->opcode < DDIO_OP_OBJ_STAT &&
+	    msg->opcode != DDIO_OP_FS_DISKS)
 		FAKE_ASSERT(c->attached);
 	switch (msg->opcode) {
 	case DDIO_OP_FS_ATTACH:
 		fake_attach(c, p, len, a);
+		break;
+	case DDIO_OP_FS_DISKS:
+		fake_disks(k, p, len, a);
 		break;
 	case DDIO_OP_FS_LOOKUP:
 		fake_lookup(k, p, len, a);

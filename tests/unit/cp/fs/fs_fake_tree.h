@@ -73,7 +73,7 @@ struct fake_names {
 	uint32_t node, ndisks;
 	uint32_t block;
 	uint64_t forks, boot, change, next;
-	bool known, late, deaf, mute, old;
+	bool known, late, deaf, mute;
 	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
 	uint32_t attaches, detaches, told, gone, releases, synced;
 	struct fake_inode inode[FAKE_INODES];

@@ -66,26 +66,17 @@ static void names(void)
 	fs_world_end(&w);
 }
 
-/* A name server that does not know where a listing ends is not asked: it would end the connection. */
-static void earlier_name_server(void)
+/* Where a listing ends is asked by itself. */
+static void end_of_a_listing(void)
 {
 	struct fs_world w;
 	struct fs_mount *m = world(&w, 3);
 	const struct ddio_fs_dirent *last;
-	struct lane *lane;
-	uint32_t i, n;
 
 	fs_create(m, "a", O_RDWR);
 	FS_OK(m, ddio_fs_readdir, m->fs, DDIO_FS_ROOT, 0, 0, false);
 	last = (const struct ddio_fs_dirent *)m->r.data;
 	CU_ASSERT(m->r.len == 1 && last->cookie > 1);
-	for (i = 0; i < FS_REACTORS; i++)
-		for (n = 0; n < m->session[i]->conf->nnodes; n++) {
-			lane = m->session[i]->nodes[n] ? m->session[i]->nodes[n]->lanes[0] : NULL;
-			if (lane && lane->conn)
-				lane->conn->features &= ~DDIO_FEATURE_LAST;
-		}
-	FS_ERR(m, -EOPNOTSUPP, ddio_fs_readdir, m->fs, DDIO_FS_ROOT, 0, 0, false);
 	FS_OK(m, ddio_fs_readdir, m->fs, DDIO_FS_ROOT, 0, 10, false);
 	CU_ASSERT_EQUAL(m->r.len, 3);
 	fs_world_end(&w);
@@ -374,7 +365,7 @@ static void bad_network(void)
 static const struct ut_case cases[] = {
 	{ "names", names },
 	{ "attributes", attributes },
-	{ "an earlier name server", earlier_name_server },
+	{ "the end of a listing", end_of_a_listing },
 	{ "two mounts", two_mounts },
 	{ "left behind", left_behind },
 	{ "back too late", back_too_late },

@@ -185,35 +185,6 @@ static void synced_by_itself(void)
 	power_end(&p);
 }
 
-/* A name server without the feature may have lost whatever it had answered before it was restarted. */
-static void older_name_server(void)
-{
-	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
-	struct fs_world w;
-	struct fs_mount *m;
-
-	fs_world_begin(&w, 8, BLOCK, 3000);
-	w.names.old = true;
-	m = fs_mount(&w, 0, DDIO_FS_HARD);
-	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "d", &dir);
-	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
-	fake_reborn(&w.names);
-	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
-	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "e", &dir);
-	fake_reborn(&w.names);
-	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
-	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
-	/* It is replaced by a newer one, which says what that one has kept; its lives are not known yet. */
-	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "f", &dir);
-	w.names.old = false;
-	fake_reborn(&w.names);
-	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
-	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "g", &dir);
-	fake_reborn(&w.names);
-	FS_OK(m, ddio_fs_sync_dir, m->fs, DDIO_FS_ROOT);
-	fs_world_end(&w);
-}
-
 /* A file loses one of two names: what fsync said of it speaks for the file that has both again. */
 static void unlink_of_one_link(void)
 {
@@ -407,7 +378,6 @@ static const struct ut_case cases[] = {
 	{ "daemon dies", daemon_dies },
 	{ "stopped in order", stopped_in_order },
 	{ "synced by itself", synced_by_itself },
-	{ "older name server", older_name_server },
 	{ "unlink of one link", unlink_of_one_link },
 	{ "unlink of the last link", unlink_of_the_last_link },
 	{ "openings of a directory", openings_of_a_directory },

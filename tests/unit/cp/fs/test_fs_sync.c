@@ -240,35 +240,12 @@ static void others_do_not_wait(void)
 	fs_world_end(&w);
 }
 
-/* A name server without the feature is told, and then asked to sync. */
-static void earlier_name_server(void)
-{
-	struct fs_world w;
-	struct ddio_fs_file *a = written(&w, 0);
-	struct fs_mount *m = &w.mount[0];
-	struct counted from = counts(&w);
-	struct lane *lane;
-	uint32_t i, n;
-
-	for (i = 0; i < FS_REACTORS; i++)
-		for (n = 0; n < m->session[i]->conf->nnodes; n++) {
-			lane = m->session[i]->nodes[n] ? m->session[i]->nodes[n]->lanes[0] : NULL;
-			if (lane && lane->conn)
-				lane->conn->features &= ~DDIO_FEATURE_SYNCED;
-		}
-	FS_OK(m, ddio_fs_sync, a);
-	counts_are(&w, &from, 1, 0, 1);
-	FS_OK(m, ddio_fs_file_close, a);
-	fs_world_end(&w);
-}
-
 static const struct ut_case cases[] = {
 	{ "in the journal", in_the_journal },
 	{ "told by the same message", told_by_the_same_message },
 	{ "power is lost at any moment", lost_at_any_moment },
 	{ "one message", one_message },
 	{ "others do not wait", others_do_not_wait },
-	{ "an earlier name server", earlier_name_server },
 	{ NULL, NULL },
 };
 

@@ -60,7 +60,6 @@ struct slow_bcast {
 	uint8_t bytes[2048];
 	size_t len;
 	uint64_t by;
-	uint32_t old; /* the rank that is of release 0.1; 0: none */
 };
 
 struct slow_box {
@@ -72,21 +71,6 @@ static const struct group_meeting *the_meeting(const struct ddio_session *s)
 {
 	CU_ASSERT_FALSE_FATAL(ddio_list_empty(&s->groups->meetings));
 	return ddio_list_first(&s->groups->meetings, struct group_meeting, link);
-}
-
-static void make_old(const struct ddio_session *s, uint32_t rank)
-{
-	struct stranger *st;
-	uint32_t n = 0;
-
-	ddio_list_for_each_entry(st, &s->groups->strangers, link) {
-		n += st->meeting != NULL;
-		if (st->rank == rank)
-			st->conn->features &= ~DDIO_FEATURE_FLAT;
-	}
-	/* All are there, and none has been answered. */
-	CU_ASSERT_EQUAL(n, the_meeting(s)->size - 1);
-	CU_ASSERT_FALSE(the_meeting(s)->over);
 }
 
 /*
@@ -123,8 +107,6 @@ static int slow(void *arg, void *buf, size_t len, uint32_t root)
 		box->b->len = len;
 		ddio_sim_sleep(box->p->env, box->b->by);
 		if (box->b->by < 10 * CP_SEC)
-			make_old(box->p->session, box->b->old);
-		if (box->b->by < 10 * CP_SEC)
 			admit_to_another(box->p->session);
 		return 0;
 	}
@@ -142,25 +124,21 @@ static void meet_slowly(struct cp_proc *p)
 	CP_OK(p, ddio_group_create_bcast(p->session, p->rank, p->w->p.procs, slow, &box, NULL, &g));
 	if (!g)
 		return;
-	CU_ASSERT_EQUAL(g->flat, !box.b->old);
+	CU_ASSERT_TRUE(g->flat);
 	CP_OK(p, ddio_group_barrier(g));
 	CP_OK(p, ddio_group_barrier(g));
 	ddio_group_free(g);
 }
 
-/* Nobody is sent what is for the group before rank 0 makes it, though its timeout passes; and an old member makes a binomial tree. */
+/* Nobody is sent what is for the group before rank 0 makes it, though its timeout passes. */
 static void rank_zero_slow(void)
 {
-	struct slow_bcast b;
+	struct slow_bcast b = { .by = 4 * CP_SEC };
 	struct cp_world w;
-	uint32_t old;
 
-	for (old = 0; old < 7; old += 3) {
-		b = (struct slow_bcast){ .by = 4 * CP_SEC, .old = old };
-		cp_world_begin(&w, &(struct cp_params){ .procs = 7, .timeout_ms = 3000 });
-		CU_ASSERT_EQUAL(cp_run(&w, meet_slowly, &b), 0);
-		cp_world_end(&w);
-	}
+	cp_world_begin(&w, &(struct cp_params){ .procs = 7, .timeout_ms = 3000 });
+	CU_ASSERT_EQUAL(cp_run(&w, meet_slowly, &b), 0);
+	cp_world_end(&w);
 }
 
 static void meet_too_late(struct cp_proc *p)

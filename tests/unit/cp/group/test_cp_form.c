@@ -1,74 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The first step of a group, in which members say what they know: one of an earlier release says nothing, and passes on what it is told; another
- * says what is wrong.  All members take it alike, and the group does what it did before.
- */
+/* The first step of a group: it comes together, or its members hear why not. */
 #include <stdlib.h>
-#include "cp/group/fan/fan.h"
-
-static void say_begin(struct ddio_group *group, uint64_t number, unsigned int step,
-		      const struct fan_in *in);
-static void *join_room(const struct ddio_group *group, size_t n);
-
-#define fan_begin say_begin
-#define malloc(n) join_room(group, n)
-#include "userlib/cp/group/form/form.c"
-#undef fan_begin
-#undef malloc
-
 #include "tests/unit/cp/group/cp_orders.h"
-
-enum { SAY_MAX = 1 << 20 };
-
-/**
- * struct form_say - what one member says instead of what it knows
- * @old: it is of an earlier release: says nothing, and joins nothing
- * @len: else these bytes, of which the first are @members and @features, again and again
- * @has: whether files have orders; -1: as the others have it
- */
-struct form_say {
-	bool old;
-	size_t len;
-	uint32_t members;
-	uint64_t features;
-	int has;
-};
-
-static const struct form_say *form_says;
-static uint32_t form_who;
-static bool form_no_room;
-static uint8_t form_bytes[SAY_MAX];
-
-static bool is_other(const struct ddio_group *group)
-{
-	return form_says && group->rank == form_who && group->size > 1;
-}
-
-static void *join_room(const struct ddio_group *group, size_t n)
-{
-	return form_no_room || (is_other(group) && form_says->old) ? NULL : malloc(n);
-}
-
-static void say_begin(struct ddio_group *group, uint64_t number, unsigned int step,
-		      const struct fan_in *in)
-{
-	struct fan_in other = *in;
-	uint8_t entry[KNOWN];
-	size_t k;
-
-	if (is_other(group)) {
-		known_put(entry, &(struct known){ form_says->members, form_says->features });
-		for (k = 0; k < form_says->len; k++)
-			form_bytes[k] = entry[k % KNOWN];
-		other.gather = form_bytes;
-		other.gather_len = form_says->old ? 0 : form_says->len;
-		if (form_says->old)
-			other.root = NULL;
-	}
-	fan_begin(group, number, step, &other);
-}
-
-static int form_have, form_have_not;
 
 static void form_used(struct cp_proc *p)
 {
@@ -77,15 +10,12 @@ static void form_used(struct cp_proc *p)
 	uint32_t procs = p->w->p.procs, size, k;
 	static uint8_t buf[4096];
 	struct orders_job j[2];
-	int has;
 
 	if (!g)
 		return;
 	orders_open(p, g, file, 2);
-	has = ddio_file_has_order(file[0]);
-	form_have += has == 1;
-	form_have_not += has == 0;
-	CU_ASSERT_EQUAL(has, ddio_file_has_order(file[1]));
+	for (k = 0; k < 2; k++)
+		CU_ASSERT_EQUAL(ddio_file_has_order(file[k]), 1);
 	for (k = 0; k < 2; k++) {
 		orders_list(p, &j[k], buf, 0, 4096 / procs);
 		CP_OK(p, ddio_start_write_all(file[k], g, &j[k].t, &j[k].op));
@@ -98,68 +28,30 @@ static void form_used(struct cp_proc *p)
 	size = half ? ddio_group_size(half) : 0;
 	CU_ASSERT_EQUAL(size, (procs + 1 - (p->rank & 1)) / 2);
 	CP_OK(p, ddio_group_barrier(half));
-	CU_ASSERT_TRUE(one && one->features == (DDIO_WIRE_FEATURES & ~p->session->without));
 	ddio_group_free(one);
 	ddio_group_free(half);
 	orders_close(file, 2);
 	ddio_group_free(g);
 }
 
-static void form_world(uint32_t procs, bool deep)
+static void form_sizes(void)
 {
+	static const uint32_t procs[] = { 1, 2, 4, 7, 13 };
 	struct cp_world w;
-	int want = form_says ? form_says->has : 1;
+	uint32_t k;
 
-	form_have = form_have_not = 0;
-	cp_world_begin(&w, &(struct cp_params){ .procs = procs, .deep = deep, .timeout_ms = 3000 });
-	CU_ASSERT_EQUAL(cp_run(&w, form_used, NULL), 0);
-	cp_world_end(&w);
-	CU_ASSERT_EQUAL(form_have + form_have_not, (int)procs);
-	CU_ASSERT(!form_have || !form_have_not);
-	if (want >= 0)
-		CU_ASSERT_EQUAL(form_have != 0, want);
-}
-
-static void form_said(void)
-{
-	static const struct form_say how[] = {
-		{ true, 0, 0, 0, 0 },
-		{ false, 0, 0, 0, 0 },
-		{ false, 11, 1, DDIO_WIRE_FEATURES, 0 },
-		{ false, 13, 1, DDIO_WIRE_FEATURES, -1 },
-		{ false, 24, 1, DDIO_WIRE_FEATURES, 0 },
-		{ false, 12, 1, UINT64_MAX, -1 },
-		{ false, 12, 1, 0, 0 },
-		{ false, 12, 0, UINT64_MAX, 0 },
-		{ false, 12, UINT32_MAX, UINT64_MAX, 0 },
-		{ false, 12, 1000, UINT64_MAX, 0 },
-		{ false, SAY_MAX, UINT32_MAX, UINT64_MAX, 0 },
-	};
-	static const uint32_t procs[] = { 2, 4, 7, 13 };
-	uint32_t h, k;
-
-	for (h = 0; h < sizeof(how) / sizeof(how[0]); h++)
-		for (k = 0; k < 8; k++)
-			for (form_who = 0; form_who < procs[k / 2]; form_who++) {
-				form_says = &how[h];
-				form_world(procs[k / 2], k & 1);
-			}
-	form_says = NULL;
-}
-
-static void form_without_room(void)
-{
-	form_no_room = true;
-	form_world(2, false);
-	form_world(13, false);
-	form_world(13, true);
-	form_no_room = false;
-	form_world(13, true);
-	form_world(1, true);
+	for (k = 0; k < 2 * sizeof(procs) / sizeof(procs[0]); k++) {
+		cp_world_begin(&w, &(struct cp_params){ .procs = procs[k / 2],
+							.deep = k & 1,
+							.timeout_ms = 3000 });
+		CU_ASSERT_EQUAL(cp_run(&w, form_used, NULL), 0);
+		cp_world_end(&w);
+	}
 }
 
 /* A member is gone at some time while the group is being form_used: the others hear of it, and can form another. */
 static uint64_t form_cut_ns;
+static uint32_t form_who;
 
 static void form_cut(struct cp_proc *p)
 {
@@ -219,8 +111,7 @@ static void form_one_is_cut(void)
 int main(void)
 {
 	static const struct ut_case cases[] = {
-		{ "what one member says", form_said },
-		{ "no memory to join it, and groups of one", form_without_room },
+		{ "groups of every size", form_sizes },
 		{ "one is gone meanwhile", form_one_is_cut },
 		{ NULL, NULL },
 	};

@@ -16,11 +16,10 @@ enum { PIECES = 4, BASE = 64 << 10, BLOCKING = 3, KINDS = 10 };
  * struct order_plan - what all members do, each in its own order of files
  * @only: one kind of all operations; KINDS: all kinds
  * @backwards: members with odd ranks take the files from the last to the first, instead of any
- * @old: rank + 1 of one that knows no orders of files: then all begin all in one order.  0: none
  */
 struct order_plan {
 	uint64_t seed;
-	uint32_t files, ops, only, old;
+	uint32_t files, ops, only;
 	bool backwards;
 };
 
@@ -232,30 +231,17 @@ static unsigned int file_fans(const struct ddio_group *g)
 	return n;
 }
 
-/* Has the session be one of a release that knows no orders of files. */
-static void age(struct cp_proc *p)
-{
-	p->session->without |= DDIO_FEATURE_ORDER;
-}
-
-static struct ddio_group *group_with_old(struct cp_proc *p, uint32_t old)
-{
-	if (p->rank == old)
-		age(p);
-	return cp_group(p);
-}
-
 static void any_order(struct cp_proc *p)
 {
 	const struct order_plan *plan = p->w->arg;
 	struct order_job(*job)[OPS_MAX] = calloc(FILES_MAX, sizeof(*job));
 	struct ddio_file *file[FILES_MAX + 1] = { NULL };
-	uint64_t rng = plan->seed * 1000 + (plan->old ? 0 : p->rank);
-	struct ddio_group *g = group_with_old(p, plan->old - 1);
+	uint64_t rng = plan->seed * 1000 + p->rank;
+	struct ddio_group *g = cp_group(p);
 	int write;
 
 	orders_open(p, g, file, plan->files + 1);
-	CU_ASSERT_EQUAL(ddio_file_has_order(file[0]), !plan->old);
+	CU_ASSERT_EQUAL(ddio_file_has_order(file[0]), 1);
 	for (write = 1; write >= 0; write--) {
 		begin_all(p, g, file, job, write, &rng);
 		wait_all(p, job, write);
@@ -604,73 +590,6 @@ static void one_dies(void)
 }
 
 /*
- * Older members
- */
-static void among_old(struct cp_proc *p)
-{
-	const uint32_t *old = p->w->arg;
-	struct ddio_file *file[3] = { NULL };
-	struct ddio_group *g = group_with_old(p, *old), *others = NULL;
-	struct ddio_op *op[2];
-	uint64_t last;
-
-	orders_open(p, g, file, 2);
-	CU_ASSERT_EQUAL(ddio_file_has_order(file[0]), 0);
-	last = g->own.last;
-	CU_ASSERT_EQUAL(start(p, g, file[0], DDIO_XFER_FILE_ORDER, &op[0]), 0);
-	CP_OK(p, run(p, g, file[1], 0));
-	CU_ASSERT_EQUAL(start(p, g, file[1], DDIO_XFER_FILE_ORDER, &op[1]), 0);
-	CP_OK(p, ddio_wait(op[1]));
-	CP_OK(p, ddio_wait(op[0]));
-	CU_ASSERT_EQUAL(g->own.last, last + 3);
-	/* In orders that differ they are told apart, as the group's calls are. */
-	CU_ASSERT_EQUAL(run(p, g, file[p->rank & 1], DDIO_XFER_FILE_ORDER), -EBADE);
-	CU_ASSERT_PTR_NOT_NULL(strstr(p->text, "means file"));
-	/* The group is as good as before, and a file that is opened later is no other. */
-	CP_OK(p, ddio_open_all(g, "later", DDIO_CREATE, NULL, &file[2]));
-	CP_OK(p, run(p, g, file[2], DDIO_XFER_FILE_ORDER));
-	CP_OK(p, ddio_group_check(g));
-	/* Of those without the old one each file has an order. */
-	CP_OK(p, ddio_group_split(g, p->rank == *old, 0, &others));
-	orders_close(&file[2], 1);
-	CP_OK(p, ddio_open_all(others, "later", 0, NULL, &file[2]));
-	CU_ASSERT_EQUAL(ddio_file_has_order(file[2]), p->rank != *old);
-	orders_close(file, 3);
-	ddio_group_free(others);
-	ddio_group_free(g);
-}
-
-static void old_members(void)
-{
-	static const uint32_t procs[] = { 2, 4, 7 };
-	struct cp_world w;
-	uint32_t k, old;
-
-	for (k = 0; k < 6; k++)
-		for (old = 0; old < procs[k / 2]; old++) {
-			cp_world_begin(&w, &(struct cp_params){ .procs = procs[k / 2],
-								.deep = k & 1,
-								.timeout_ms = TIMEOUT_MS });
-			CU_ASSERT_EQUAL(cp_run(&w, among_old, &old), 0);
-			cp_world_end(&w);
-		}
-	CU_ASSERT_EQUAL(ddio_file_has_order(NULL), -EINVAL);
-}
-
-/* All kinds of collectives, as many as may be under way, with blocking ones between. */
-static void old_member_of_many(void)
-{
-	struct order_plan plan = { .files = 3, .ops = OPS_MAX, .only = KINDS };
-	uint32_t k;
-
-	for (k = 0; k < 8; k++) {
-		plan.seed = k;
-		plan.old = k & 2 ? 1 : 2 + (k & 4) / 4;
-		world(any_order, k & 1 ? 4 : 2 + (plan.old > 2), k & 4, &plan);
-	}
-}
-
-/*
  * Numbers
  */
 static struct ops *ops_of(struct ddio_group *g)
@@ -725,8 +644,6 @@ int main(void)
 		{ "a member is late", one_is_late },
 		{ "a member is missed", one_is_missed },
 		{ "a member dies", one_dies },
-		{ "an old member", old_members },
-		{ "an old member, and much under way", old_member_of_many },
 		{ "the numbers that nodes hear", rising_numbers },
 		{ NULL, NULL },
 	};

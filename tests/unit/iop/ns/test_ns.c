@@ -257,7 +257,7 @@ static uint32_t list_some(struct nst *t, uint64_t dir, uint64_t *cookie, uint32_
 	struct ddio_msg_fs_entries out;
 	uint32_t i;
 
-	CU_ASSERT_EQUAL_FATAL(ns_readdir(t->ns, &x, false, 1 << 20, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_readdir(t->ns, &x, 1 << 20, &out), 0);
 	for (i = 0; i < out.n; i++) {
 		snprintf(names[at + i], 32, "%s", out.ents[i].name);
 		CU_ASSERT(out.ents[i].cookie > *cookie);
@@ -334,7 +334,7 @@ static uint64_t last_cookie(struct nst *t, uint64_t dir)
 	struct ddio_msg_fs_entries out;
 	uint64_t last;
 
-	CU_ASSERT_EQUAL_FATAL(ns_readdir(t->ns, &x, false, 1 << 20, &out), 0);
+	CU_ASSERT_EQUAL_FATAL(ns_readdir(t->ns, &x, 1 << 20, &out), 0);
 	CU_ASSERT_EQUAL_FATAL(out.n, 1);
 	CU_ASSERT_EQUAL(out.more, 0);
 	CU_ASSERT_EQUAL(out.ents[0].attr.ino, dir);

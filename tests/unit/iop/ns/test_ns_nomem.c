@@ -115,7 +115,7 @@ static int use(struct nst *t)
 		inode_free(&in);
 	}
 	if (!ret) {
-		ret = ns_readdir(t->ns, &rd, true, 1 << 16, &out);
+		ret = ns_readdir(t->ns, &rd, 1 << 16, &out);
 		if (!ret)
 			free(out.ents);
 	}

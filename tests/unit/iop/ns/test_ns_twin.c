@@ -211,7 +211,7 @@ static uint32_t same_tree(struct ns_twin *w, uint64_t dir, const char *path)
 	DIR *k;
 
 	do {
-		CU_ASSERT_EQUAL_FATAL(ns_readdir(w->t.ns, &x, false, 1 << 20, &out), 0);
+		CU_ASSERT_EQUAL_FATAL(ns_readdir(w->t.ns, &x, 1 << 20, &out), 0);
 		for (i = 0; i < out.n; i++, n++) {
 			const struct ddio_fs_attr *a = &out.ents[i].attr;
 

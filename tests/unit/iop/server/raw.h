@@ -107,15 +107,18 @@ static inline void raw_say(struct raw *r, const void *bytes, size_t len, size_t 
 
 static inline size_t raw_opening(uint8_t *to, size_t max)
 {
-	struct ddio_msg_hello hello = { .min_version = 1,
-					.max_version = 1,
-					.role = DDIO_ROLE_CLIENT,
-					/* Checksums are ddio_conn's, which this end is not. */
-					.features = DDIO_WIRE_FEATURES & ~DDIO_FEATURE_SUMS,
-					.nonce = { 1 },
-					.cluster = "t" };
+	struct ddio_msg_hello hello = {
+		.min_version = DDIO_WIRE_VERSION,
+		.max_version = DDIO_WIRE_VERSION,
+		.role = DDIO_ROLE_CLIENT,
+		/* No options: checksums are ddio_conn's, which this end is not. */
+		.nonce = { 1 },
+		.cluster = "t"
+	};
 	ssize_t len = ddio_put_hello(to + DDIO_WIRE_HEADER_LEN, max, &hello);
-	struct ddio_msg msg = { .version = 1, .opcode = DDIO_OP_HELLO, .length = (uint64_t)len };
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION,
+				.opcode = DDIO_OP_HELLO,
+				.length = (uint64_t)len };
 	uint8_t *proof = to + DDIO_WIRE_HEADER_LEN + len;
 
 	CU_ASSERT_FATAL(len > 0 && (size_t)len + 96 < max);

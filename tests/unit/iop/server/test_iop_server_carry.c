@@ -80,14 +80,13 @@ static const struct ddio_conn_ops end_ops = {
 
 /* By a stream, or NULL: by itself. */
 static void broker_by(struct carrier_end *b, struct sw *sw, struct ddio_stream *stream,
-		      uint32_t reactor, uint64_t without)
+		      uint32_t reactor)
 {
 	const struct ddio_msg_hello hello = { .role = DDIO_ROLE_BROKER, .reactor = reactor };
-	const struct ddio_conn_opts opts = { .without = without };
 
 	memset(b, 0, sizeof(*b));
 	b->env = sw->client;
-	CU_ASSERT_EQUAL_FATAL(ddio_conn_connect_by(sw->client, stream, SW_ADDR, &hello, &opts,
+	CU_ASSERT_EQUAL_FATAL(ddio_conn_connect_by(sw->client, stream, SW_ADDR, &hello, NULL,
 						   &end_ops, b, &b->conn),
 			      0);
 	sw_run(sw, 50 * MS);
@@ -95,7 +94,7 @@ static void broker_by(struct carrier_end *b, struct sw *sw, struct ddio_stream *
 
 static void broker_new(struct carrier_end *b, struct sw *sw, uint32_t reactor)
 {
-	broker_by(b, sw, NULL, reactor, 0);
+	broker_by(b, sw, NULL, reactor);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(b->mux);
 }
 
@@ -212,16 +211,12 @@ static void test_refused(void)
 	refused(sw, &b, 0, 1, 0);
 	/* One inside another. */
 	CU_ASSERT_EQUAL_FATAL(ddio_mux_open(b.mux, 0, 1, SW_ADDR, &stream), 0);
-	broker_by(&inner, sw, stream, 1, 0);
+	broker_by(&inner, sw, stream, 1);
 	CU_ASSERT_TRUE(inner.closed && !inner.mux);
 	CU_ASSERT_EQUAL(inner.err, -EOPNOTSUPP);
 	asks(c);
 	sc_free(c);
 	end_over(&b, -ECANCELED);
-	/* Without the feature. */
-	broker_by(&b, sw, NULL, 0, DDIO_FEATURE_MUX);
-	CU_ASSERT_TRUE(b.closed && !b.mux);
-	CU_ASSERT_EQUAL(b.err, -EOPNOTSUPP);
 	sw_free(sw);
 }
 

@@ -142,7 +142,6 @@ static void names_and_attributes(void)
 	struct ddio_msg_fs_attr attr;
 	struct ddio_msg_fs_space space;
 	struct ddio_msg_fs_xattr xattr = { .name = "user.a" };
-	struct client *client;
 
 	CU_ASSERT_EQUAL(make(c, DDIO_FS_ROOT, "d", S_IFDIR | 0755, 0, &made), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(made.flags, DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_DIR);
@@ -181,14 +180,6 @@ static void names_and_attributes(void)
 	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_READDIR, fs_readdir, &rd), DDIO_ST_OK);
 	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_entries(c->data, c->len, &out), 0);
 	CU_ASSERT(out.ents[2].bare);
-	free(out.ents);
-	/* A mount of an earlier version is not told. */
-	ddio_list_for_each_entry(client, &sw->iop->reactors[0].clients, link)
-		client->conn->features &= ~DDIO_FEATURE_BARE;
-	CU_ASSERT_EQUAL_FATAL(SC_CALL(c, FS_READDIR, fs_readdir, &rd), DDIO_ST_OK);
-	CU_ASSERT_EQUAL_FATAL(ddio_get_fs_entries(c->data, c->len, &out), 0);
-	CU_ASSERT_EQUAL(out.plus, DDIO_FS_ENTRIES_PLUS);
-	CU_ASSERT_FALSE(out.ents[2].bare);
 	free(out.ents);
 	CU_ASSERT_EQUAL_FATAL(sc_call(c, DDIO_OP_FS_SPACE, NULL, 0, NULL, 0), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(ddio_get_fs_space(c->data, c->len, &space), 0);
@@ -261,13 +252,12 @@ static bool unlinked_durably(struct sw *sw, struct sc *c)
 	return durable(sw);
 }
 
-/* An unlink is answered before it is durable to a client that syncs before it removes data, and only to such a client. */
+/* An unlink is answered before it is durable: a client syncs before it removes data. */
 static void unlink_and_durability(void)
 {
 	struct sw *sw = sw_new(NULL);
 	struct sc *c = mount(sw, 1);
 	const struct ddio_msg_obj all = { .flags = DDIO_OBJ_ALL };
-	struct client *client;
 
 	CU_ASSERT_FALSE(unlinked_durably(sw, c));
 	CU_ASSERT_EQUAL(sc_call(c, DDIO_OP_FS_SYNC, NULL, 0, NULL, 0), DDIO_ST_OK);
@@ -276,29 +266,17 @@ static void unlink_and_durability(void)
 	CU_ASSERT_FALSE(kv_clean(sw->iop->ns->kv));
 	CU_ASSERT_EQUAL(SC_CALL(c, OBJ_SYNC, obj, &all), DDIO_ST_OK);
 	CU_ASSERT_TRUE(kv_clean(sw->iop->ns->kv));
-	ddio_list_for_each_entry(client, &sw->iop->reactors[0].clients, link)
-		client->conn->features &= ~DDIO_FEATURE_LATER;
-	CU_ASSERT_TRUE(unlinked_durably(sw, c));
 	sc_free(c);
 	sw_free(sw);
 }
 
-/* Who has not agreed on the feature gets the reply of 0.1.0. */
-static void attached_with_and_without_lives(void)
+static void attached_and_lives(void)
 {
 	struct sw *sw = sw_new(NULL);
 	struct sc *c = mount(sw, 1);
-	struct client *client;
 
-	CU_ASSERT_TRUE(attached.lives);
 	CU_ASSERT_EQUAL(attached.life, ns_life(sw->iop->ns));
 	CU_ASSERT_EQUAL(attached.kept, ns_kept(sw->iop->ns));
-	CU_ASSERT_EQUAL(c->len, 44);
-	ddio_list_for_each_entry(client, &sw->iop->reactors[0].clients, link)
-		client->conn->features &= ~DDIO_FEATURE_KEPT;
-	CU_ASSERT_EQUAL(attach(c, 1, 0), DDIO_ST_OK);
-	CU_ASSERT_FALSE(attached.lives);
-	CU_ASSERT_EQUAL(c->len, 28);
 	sc_free(c);
 	sw_free(sw);
 }
@@ -490,7 +468,7 @@ static const struct ut_case cases[] = {
 	{ "directories in answers", directories_in_answers },
 	{ "open files and removal", open_files_and_removal },
 	{ "unlink and durability", unlink_and_durability },
-	{ "attached with and without lives", attached_with_and_without_lives },
+	{ "attached, with lives", attached_and_lives },
 	{ "locks", locks_wait_and_are_cancelled },
 	{ "a restart", a_restart_asks_for_everything_again },
 	{ "others during a check", others_are_served_during_a_check },

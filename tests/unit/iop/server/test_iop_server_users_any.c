@@ -215,7 +215,6 @@ static const struct any_row rows[] = {
 	EMPTY(STATUS, .answered = true),
 	EMPTY(BOUNDS, .answered = true),
 	EMPTY(JOBS, .answered = true),
-	EMPTY(JOBS_TOLD, .answered = true),
 	EMPTY(FS_RECALL, .answered = true, .waits = true),
 	EMPTY(FS_SYNC, .answered = true),
 	EMPTY(FS_SPACE, .answered = true),
@@ -421,11 +420,9 @@ static void every_row(void)
  */
 static uint64_t carried_change;
 
-static uint32_t carry(struct sc *c, uint16_t opcode, const struct ddio_disk_id *id, uint64_t names,
-		      uint32_t flags)
+static uint32_t carry(struct sc *c, uint16_t opcode, const struct ddio_disk_id *id, uint64_t names)
 {
 	struct ddio_msg_disk_ids x = {
-		.flags = flags,
 		.names = names,
 		.change = opcode == DDIO_OP_DISKS_KNOWN ? carried_change : 0,
 		.n = 1,
@@ -445,7 +442,7 @@ static struct ddio_disk_id carried(const struct sc *c, uint64_t *names)
 	struct ddio_msg_disk_ids x;
 
 	CU_ASSERT_EQUAL_FATAL(ddio_get_disk_ids(c->data, c->len, &x), 0);
-	CU_ASSERT_EQUAL(x.flags, DDIO_DISKS_SEALED);
+	CU_ASSERT_EQUAL(x.flags, 0);
 	CU_ASSERT_EQUAL_FATAL(x.n, 1);
 	id = x.ids[0];
 	*names = x.names;
@@ -463,23 +460,21 @@ static void carried_on(void)
 	uint64_t names;
 
 	CU_ASSERT_TRUE(disk_genuine(key, &id));
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0), DDIO_ST_OK);
 	id = carried(u->mallory, &names);
 	CU_ASSERT_EQUAL(names, ns_life(u->sw->iop->ns));
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names, DDIO_DISKS_SEALED),
-			DDIO_ST_OK);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(iop_disk_id(u->sw->iop, id.disk)->names, names);
 	/* Once more, with what the node says after that. */
 	id = carried(u->mallory, &names);
 	CU_ASSERT_TRUE(disk_genuine(key, &id));
 	CU_ASSERT_EQUAL(id.names, ns_life(u->sw->iop->ns));
 	CU_ASSERT_TRUE(id.flags & DDIO_DISK_KNOWN);
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0), DDIO_ST_OK);
 	/* That the disk is to be accepted as it is, is root's to say. */
 	id.flags |= DDIO_DISK_REPLACE;
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED),
-			DDIO_ST_PERMISSION);
-	CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_FS_DISKS, &id, 0, 0), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_FS_DISKS, &id, 0), DDIO_ST_OK);
 	users_free(u);
 }
 
@@ -530,26 +525,20 @@ static void forged(void)
 	carried_change = 0;
 	disk_met_seal(key, &met, names, 0);
 	for (i = 0; id = right, lie(&id, i); i++) {
-		CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, DDIO_DISKS_SEALED),
-				DDIO_ST_PERMISSION);
-		CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0, 0), DDIO_ST_PERMISSION);
+		CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0), DDIO_ST_PERMISSION);
+		CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &id, 0), DDIO_ST_PERMISSION);
 		id = met;
 		lie(&id, i);
-		CU_ASSERT_NOT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names,
-					  DDIO_DISKS_SEALED),
-				    DDIO_ST_OK);
-		CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_FS_DISKS, &right, 0, 0), DDIO_ST_OK);
+		CU_ASSERT_NOT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names), DDIO_ST_OK);
+		CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_FS_DISKS, &right, 0), DDIO_ST_OK);
 	}
 	CU_ASSERT_EQUAL(i, 7);
 	/* The one's seal is not the other's, nor is that of another life of the name space. */
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &met, 0, DDIO_DISKS_SEALED),
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_FS_DISKS, &met, 0), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &right, names), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &met, names + 1),
 			DDIO_ST_PERMISSION);
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &right, names, DDIO_DISKS_SEALED),
-			DDIO_ST_PERMISSION);
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &met, names + 1, DDIO_DISKS_SEALED),
-			DDIO_ST_PERMISSION);
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &met, names, DDIO_DISKS_SEALED),
-			DDIO_ST_OK);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &met, names), DDIO_ST_OK);
 	users_free(u);
 }
 
@@ -562,16 +551,15 @@ static void no_losses(void)
 	struct ddio_disk_id id = *mine;
 
 	id.lost = lost + 1;
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names, 0), DDIO_ST_PERMISSION);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names), DDIO_ST_PERMISSION);
 	CU_ASSERT_EQUAL(mine->lost, lost);
-	CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_DISKS_KNOWN, &id, names, 0), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(carry(u->root, DDIO_OP_DISKS_KNOWN, &id, names), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(mine->lost, lost + 1);
 	id = *mine;
 	id.lost = lost + 2;
 	carried_change = 0;
 	disk_met_seal(&u->sw->iop->servers_key, &id, names, 0);
-	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names, DDIO_DISKS_SEALED),
-			DDIO_ST_OK);
+	CU_ASSERT_EQUAL(carry(u->mallory, DDIO_OP_DISKS_KNOWN, &id, names), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(mine->lost, lost + 2);
 	users_free(u);
 }

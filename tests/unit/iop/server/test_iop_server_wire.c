@@ -101,11 +101,12 @@ static int told_msg(struct wire *w, const struct ddio_msg *msg, size_t more)
 /* Each four bytes of a header, and each bit of the flags. */
 static void fields(void)
 {
-	static const uint32_t versions[] = { 0, 2, 255, 65535 };
+	static const uint32_t versions[] = { 0, 1, 3, 255, 65535 };
 	static const uint32_t statuses[] = { 1, DDIO_ST_MAX - 1, DDIO_ST_MAX, 1u << 31,
 					     UINT32_MAX };
 	static const uint64_t tags[] = { 0, 1, INT64_MAX, 1ull << 63, UINT64_MAX };
-	struct ddio_msg ping = { .version = 1, .opcode = DDIO_OP_PING, .tag = 5 }, msg;
+	struct ddio_msg ping = { .version = DDIO_WIRE_VERSION, .opcode = DDIO_OP_PING, .tag = 5 },
+			msg;
 	uint8_t header[DDIO_WIRE_HEADER_LEN];
 	struct wire w;
 	size_t i;
@@ -155,7 +156,7 @@ static void opcodes(void)
 	wire_new(&w);
 	for (op = 0; op < OPCODES + 5; op++) {
 		struct ddio_msg msg = {
-			.version = 1,
+			.version = DDIO_WIRE_VERSION,
 			.opcode = (uint16_t)(op < OPCODES ? op : others_of[op - OPCODES]),
 			.tag = 7
 		};
@@ -180,7 +181,7 @@ static void opcodes(void)
 static void lengths(void)
 {
 	static const uint64_t more[] = { 1ull << 31, 1ull << 32, 1ull << 63, UINT64_MAX };
-	struct ddio_msg msg = { .version = 1, .tag = 9 };
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION, .tag = 9 };
 	struct wire w;
 	uint64_t limit;
 	uint32_t op;
@@ -217,7 +218,7 @@ static void not_for_us(void)
 {
 	static const uint16_t ops[] = { DDIO_OP_FAN_IN,	    DDIO_OP_FAN_AGAIN,	DDIO_OP_FAN_OUT,
 					DDIO_OP_COLL_START, DDIO_OP_COLL_AGAIN, DDIO_OP_COLL_TOLD };
-	struct ddio_msg msg = { .version = 1, .length = DDIO_MAX_PAYLOAD };
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION, .length = DDIO_MAX_PAYLOAD };
 	struct wire w;
 	size_t i;
 
@@ -233,7 +234,9 @@ static size_t sample(uint8_t *to, size_t i, struct rnd *r)
 {
 	union any_message *x = calloc(1, sizeof(*x));
 	const struct codec *codec = codec_find(carried[i].request);
-	struct ddio_msg msg = { .version = 1, .opcode = carried[i].opcode, .tag = 3 };
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION,
+				.opcode = carried[i].opcode,
+				.tag = 3 };
 	ssize_t len = 0;
 
 	if (codec) {
@@ -296,7 +299,7 @@ static void crawls(void)
 {
 	enum { DATA = 300 };
 	uint8_t bytes[DDIO_WIRE_HEADER_LEN + 48 + DATA], data[4096];
-	struct ddio_msg msg = { .version = 1, .opcode = DDIO_OP_STATUS, .tag = 1 };
+	struct ddio_msg msg = { .version = DDIO_WIRE_VERSION, .opcode = DDIO_OP_STATUS, .tag = 1 };
 	struct ddio_msg_obj obj;
 	struct raw *r[2];
 	struct wire w;

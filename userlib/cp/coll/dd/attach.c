@@ -82,7 +82,7 @@ static struct lane *job_first(const struct attach_job *job, uint32_t i)
 
 static bool job_wants(const struct attach_job *job, uint32_t i)
 {
-	return !job->places || job->places[i / 8] >> i % 8 & 1;
+	return job->places[i / 8] >> i % 8 & 1;
 }
 
 /* Returns the place whose node is asked what it knows: a member that wants none asks one all the same. */
@@ -94,24 +94,6 @@ static uint32_t job_probe(const struct attach_job *job)
 		if (job_wants(job, i))
 			return i;
 	return job->group->rank % job->rec->ndisks;
-}
-
-/* Returns true if these nodes do not want all members.  One that has not answered fails anyway. */
-static bool need_known(const struct attach_job *job)
-{
-	uint32_t probe = job_probe(job), i;
-
-	for (i = 0; i < job->rec->ndisks; i++) {
-		const struct lane *lane;
-
-		if (!job_wants(job, i) && i != probe)
-			continue;
-		lane = job_first(job, i);
-		if (lane->state == LANE_READY &&
-		    !(ddio_conn_features(lane->conn) & DDIO_FEATURE_NEED))
-			return false;
-	}
-	return true;
 }
 
 /*
@@ -249,11 +231,6 @@ static void nodes_known(struct request_set *set)
 	struct attach_job *job = set->arg;
 
 	job->error = set->error;
-	if (!job->error.status && job->places && !need_known(job)) {
-		job->places = NULL;
-		attach_begin(job);
-		return;
-	}
 	if (!job->error.status) {
 		/* At most one lane to the owner, and one to a reactor 0, for each disk. */
 		job->lanes = calloc(2 * (size_t)job->rec->ndisks, sizeof(*job->lanes));

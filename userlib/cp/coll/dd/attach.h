@@ -33,8 +33,7 @@ struct attach {
 
 /**
  * struct attach_job - attach a group to reactors that serve a file
- * @places: places in its stripe, a bit each, whose disks are meant; NULL: all.  Becomes NULL if nodes are
- *	of a release that wants all members
+ * @places: places in its stripe, a bit each, whose disks are meant
  * @lanes: result: one for each reactor with such disks of the file, and reactor 0 of each of
  *	their nodes; the first @nnodes are those of reactors 0; freed by the caller
  * @done: with @lanes, if @error is clear

@@ -46,9 +46,6 @@ static void dd_attached(struct attach_job *job)
 	else if (dd_lanes(dd))
 		error_set(&dd->op->failed, -ENOMEM, "out of memory");
 	free(job->lanes);
-	dd->op->unspread = !dd->op->failed.status && !dd_nodes_have(dd->op, DDIO_FEATURE_SPREAD);
-	if (dd->op->unspread && dd->op->may_spread && spread_not(dd->op))
-		error_set(&dd->op->failed, -ENOMEM, "out of memory");
 	dd_join_begin(dd);
 }
 

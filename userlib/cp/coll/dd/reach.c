@@ -135,7 +135,7 @@ static bool lane_quiet(const struct dd_lane *dl)
 	const struct lane *lane = dl->lane;
 
 	return dl->owner && !dl->own && lane->state == LANE_READY &&
-	       ddio_conn_features(lane->conn) & DDIO_FEATURE_QUIET;
+	       !dl->op->session->transfers->tell;
 }
 
 void dd_reach_only(struct dd *dd)

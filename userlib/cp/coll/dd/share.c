@@ -92,8 +92,7 @@ static void share_ask(struct dd *dd, uint32_t i)
 	uint8_t buf[128];
 	ssize_t len;
 
-	if (!share || share->asked || !dd->lanes[i].owner || lane->state != LANE_READY ||
-	    !(ddio_conn_features(lane->conn) & DDIO_FEATURE_SHARE))
+	if (!share || share->asked || !dd->lanes[i].owner || lane->state != LANE_READY)
 		return;
 	share->asked = true;
 	share->box = calloc(1, sizeof(*share->box));

@@ -170,7 +170,6 @@ static int go_send(struct ddio_op *op, struct lane *lane)
 static void spread_go(struct ddio_op *op)
 {
 	struct dd *dd = op->priv;
-	struct error error;
 	uint32_t i;
 	int err;
 
@@ -185,8 +184,6 @@ static void spread_go(struct ddio_op *op)
 			return;
 		}
 	}
-	if (dd_launch_rest(op, &error))
-		op_fail(op, &error);
 }
 
 static int dd_ready(struct lane *lane, const void *payload, size_t len)

@@ -66,9 +66,7 @@ static int ask_disk(struct adoption *a, const struct found_object *f, const char
 	a->end[f->disk] = ask.stat.end;
 	a->rec.size += ask.stat.end;
 	if (err && !cut_off(&ask.call.error)) {
-		*why = ask.call.error.err == -EOPNOTSUPP
-			       ? "the node of a disk is of an older release"
-			       : "its records cannot be read";
+		*why = "its records cannot be read";
 		err = 0;
 	}
 	return err;
@@ -118,7 +116,6 @@ static void adopt_run(struct session_call *call)
 	int err;
 
 	request_init(&a->request, DDIO_OP_NS_ADOPT, adopt_got, a);
-	a->request.feature = DDIO_FEATURE_ADOPT;
 	err = request_put(&a->request, record, &a->rec);
 	if (err) {
 		error_set(&error, err, "check: %s", strerror(-err));

@@ -57,8 +57,6 @@ static void ask_run(struct session_call *call)
 	int err;
 
 	request_init(&a->request, a->opcode, ask_got, a);
-	if (a->opcode == DDIO_OP_OBJ_WHOSE)
-		a->request.feature = DDIO_FEATURE_ADOPT;
 	err = request_put(&a->request, obj, &a->obj);
 	if (err) {
 		error_set(&error, err, "check: %s", strerror(-err));

@@ -87,7 +87,6 @@ static void near_send(struct near_job *nj)
 	memcpy(msg.token, nj->box.token, sizeof(msg.token));
 	memcpy(msg.name, nj->box.name, sizeof(msg.name));
 	request->opcode = DDIO_OP_SHOW;
-	request->feature = DDIO_FEATURE_SHOW;
 	request->done = near_answered;
 	request->fixed_len = (size_t)ddio_put_show(request->inl, sizeof(request->inl), &msg);
 	request->fixed = request->inl;

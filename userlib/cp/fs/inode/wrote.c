@@ -106,16 +106,6 @@ static bool tell_whole(const struct fsc_inode *inode)
 	return !inode->sparse && !inode->tail;
 }
 
-/* What a name server without the features understands. */
-static size_t tell_plain_len(const struct ddio_msg_fs_wrote *msg)
-{
-	struct ddio_msg_fs_wrote plain = *msg;
-
-	plain.base = 0;
-	plain.sync = false;
-	return (size_t)ddio_put_fs_wrote(NULL, 0, &plain);
-}
-
 static void tell_begin(struct fsc_inode *inode)
 {
 	struct fsc_tell *tell = &inode->tell;
@@ -154,8 +144,6 @@ static void tell_begin(struct fsc_inode *inode)
 	fsc_ask_init(&tell->ask, inode->r, DDIO_OP_FS_WROTE, tell->payload, (size_t)len, tell_done);
 	tell->ask.take = tell_take;
 	tell->ask.durable = msg.sync;
-	tell->ask.feature = DDIO_FEATURE_DENSE | (msg.sync ? DDIO_FEATURE_SYNCED : 0);
-	tell->ask.plain_len = tell_plain_len(&msg);
 	fsc_ask(&tell->ask);
 }
 

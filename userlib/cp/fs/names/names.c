@@ -159,8 +159,6 @@ static void ask_send(struct fsc_ask *ask)
 	request_init(&ask->request, ask->opcode, ask_replied, ask);
 	ask->request.fixed = ask->fixed;
 	ask->request.fixed_len = ask->len;
-	ask->request.feature = ask->feature;
-	ask->request.plain_len = ask->plain_len;
 	request_names(names_reactor(fs)->session, &ask->request);
 }
 
@@ -253,7 +251,7 @@ static void names_sync_quietly(struct ddio_fs *fs, uint64_t clock)
 
 bool fsc_ask_synced(const struct fsc_ask *ask)
 {
-	return ask->opcode == DDIO_OP_FS_SYNC || (ask->durable && !ask->request.plain);
+	return ask->opcode == DDIO_OP_FS_SYNC || ask->durable;
 }
 
 static void names_answered(struct fsc_ask *ask, const struct reply *reply)
@@ -287,8 +285,6 @@ static bool names_may_be_lost(const struct fsc_names *names, const struct ddio_m
 {
 	if (x->boot == names->boot)
 		return false;
-	if (!x->lives || !names->life)
-		return true;
 	if (x->life == names->life)
 		return false;
 	/* Another life with this or a later number: the name space was put back, and that one was not in it. */
@@ -312,7 +308,7 @@ static void names_compare(struct ddio_fs *fs, const struct ddio_msg_fs_attached 
 			fs->names_lost(fs->names_lost_arg);
 	}
 	names->boot = x->boot;
-	names->life = x->lives ? x->life : 0;
+	names->life = x->life;
 }
 
 /*

@@ -14,9 +14,8 @@
  * struct fsc_ask - a request to the name server, made again until it is answered
  * @home: the reactor that made it, where done() is called
  * @opcode, @fixed, @len: the message; @fixed stays the caller's
- * @feature, @plain_len: as of struct node_request
  * @numbered: it begins with a struct ddio_fs_seq, and must not be carried out twice
- * @durable: with @feature, a success says that this change and all that were answered before are durable
+ * @durable: a success says that this change and all that were answered before are durable
  * @sole: FS_SYNC: the inode that is meant; if nothing of it is unsynced, nothing is sent; 0: all of them
  * @about: the only directory whose attributes it may change, if it changes any; 0: any directory
  * @name: FS_MAKE, FS_UNLINK: the name, by fsc_ahead_name()
@@ -37,8 +36,7 @@ struct fsc_ask {
 	bool numbered, cancelled, durable;
 	uint64_t seq, sole, about, name, sent, sent_ns, meta, answered;
 	void *fixed;
-	size_t len, plain_len;
-	uint64_t feature;
+	size_t len;
 	struct fsc_error error;
 	void (*take)(struct fsc_ask *ask, const struct reply *reply);
 	void (*done)(struct fsc_ask *ask);

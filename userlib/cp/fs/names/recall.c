@@ -31,9 +31,7 @@ void fsc_recall_listen(struct ddio_fs *fs)
 
 	if (names->listening || names->state != FSC_READY || !lane->conn)
 		return;
-	atomic_store(&fs->leasing, ddio_conn_features(lane->conn) & DDIO_FEATURE_LEASE);
-	if (!atomic_load(&fs->leasing))
-		return;
+	atomic_store(&fs->leasing, true);
 	names->listening = true;
 	request_init(&names->recall, DDIO_OP_FS_RECALL, recall_answered, fs);
 	request_names(fs->reactor[0].session, &names->recall);

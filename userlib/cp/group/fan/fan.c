@@ -431,8 +431,7 @@ static int fan_again_message(struct link *link, const void *payload, size_t len)
 
 	if (err)
 		return err;
-	if (!(ddio_conn_features(link->conn) & DDIO_FEATURE_AGAIN) || msg.status ||
-	    memcmp(msg.group, group->id, sizeof(msg.group)))
+	if (msg.status || memcmp(msg.group, group->id, sizeof(msg.group)))
 		return -EPROTO;
 	if (group->broken.status)
 		return 0;

@@ -54,7 +54,7 @@ struct ddio_past *link_past(struct link *link)
 {
 	void **state = link_state(link, &fan_group_user);
 
-	if (!*state && ddio_conn_features(link->conn) & DDIO_FEATURE_AGAIN)
+	if (!*state)
 		*state = calloc(1, sizeof(struct ddio_past));
 	return *state;
 }

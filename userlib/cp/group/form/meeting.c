@@ -93,23 +93,12 @@ static int send_near(struct group_meeting *m, struct stranger *guest)
 		       : ddio_conn_send(guest->conn, &msg, buf, (size_t)len, NULL, 0, NULL);
 }
 
-static bool may_be_flat(const struct group_meeting *m)
-{
-	const struct stranger *st;
-
-	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
-		if (st->meeting == m && st->rank &&
-		    !(ddio_conn_features(st->conn) & DDIO_FEATURE_FLAT))
-			return false;
-	return m->size <= m->session->groups->flat_most;
-}
-
 /* A guest that is not reached finds out when its connection ends. */
 static void meeting_send_tables(struct group_meeting *m)
 {
 	struct stranger *st;
 
-	m->flat = may_be_flat(m);
+	m->flat = m->size <= m->session->groups->flat_most;
 	ddio_list_for_each_entry(st, &m->session->groups->strangers, link)
 		if (st->meeting == m && st->rank)
 			send_near(m, st);

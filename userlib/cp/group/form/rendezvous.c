@@ -191,8 +191,7 @@ static int guest_table(struct create_call *cc, const void *payload, size_t len)
 	if (err)
 		return err;
 	/* Who is told its own address stays: in a binomial tree nobody is. */
-	cc->form.flat = ddio_conn_features(cc->conn) & DDIO_FEATURE_FLAT && table.n == 2 &&
-			!table.entry[0].rank && table.entry[1].rank == cc->rank;
+	cc->form.flat = table.n == 2 && !table.entry[0].rank && table.entry[1].rank == cc->rank;
 	err = guest_addrs(cc, &table, &addrs);
 	free(table.entry);
 	if (err) {

@@ -37,16 +37,10 @@ void coll_done_send(struct coll_group *group, const struct ddio_msg_coll_done *d
 	}
 }
 
-/* Returns true if the member knows by its bytes alone when its part is over. */
-static bool knows_its_end(const struct coll_member *m)
-{
-	return ddio_conn_features(m->client->conn) & DDIO_FEATURE_QUIET;
-}
-
 /*
  * A failure concerns everybody that is attached.  A success, where members attach by need, is for the one that asked, who
- * tells the others, for those whose bytes moved without their doing, and, of those that had something here, for members that
- * wait to hear of it.
+ * tells the others, for those whose bytes moved without their doing, and with TELL for those that had something here; else
+ * they know it by their bytes.
  */
 static bool concerns(const struct coll *coll, const struct coll_member *m)
 {
@@ -55,7 +49,7 @@ static bool concerns(const struct coll *coll, const struct coll_member *m)
 	if (coll->verdict.status || !coll_req_flag(coll->req, DDIO_COLL_NEED) ||
 	    rank == coll->req->asker || (coll->scattered && coll->scattered[rank]))
 		return true;
-	return coll->took[rank / 8] >> rank % 8 & 1 && !knows_its_end(m);
+	return coll_req_flag(coll->req, DDIO_COLL_TELL) && coll->took[rank / 8] >> rank % 8 & 1;
 }
 
 static void tell(struct coll *coll)

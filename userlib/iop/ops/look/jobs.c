@@ -126,22 +126,6 @@ static void jobs_reply(void *arg, const struct ddio_msg_jobs *jobs)
 		server_fail(arg, DDIO_ST_NO_MEMORY, "no memory for the jobs");
 }
 
-static void jobs_told_reply(void *arg, const struct ddio_msg_jobs *jobs)
-{
-	if (jobs)
-		SERVER_REPLY((struct server_request *)arg, jobs_told, jobs);
-	else
-		server_fail(arg, DDIO_ST_NO_MEMORY, "no memory for the jobs");
-}
-
-int serve_jobs_told(struct server_request *req, const void *payload)
-{
-	(void)payload;
-	if (jobs_ask(req->reactor, jobs_told_reply, req))
-		server_fail(req, DDIO_ST_NO_MEMORY, "no memory for the jobs");
-	return 0;
-}
-
 int serve_jobs(struct server_request *req, const void *payload)
 {
 	(void)payload;

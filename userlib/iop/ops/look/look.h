@@ -12,7 +12,6 @@ int serve_ping(struct server_request *req, const void *payload);
 int serve_status(struct server_request *req, const void *payload);
 int serve_bounds(struct server_request *req, const void *payload);
 int serve_jobs(struct server_request *req, const void *payload);
-int serve_jobs_told(struct server_request *req, const void *payload);
 int serve_show(struct server_request *req, const void *payload);
 extern const struct server_service trace_service;
 int take_job(struct client *client, const struct ddio_msg *msg, const void *payload);

@@ -135,7 +135,7 @@ int take_user(struct client *client, const struct ddio_msg *msg, const void *pay
 	if (err)
 		return err;
 	/* Once: a connection does not change hands. */
-	if (!(ddio_conn_features(client->conn) & DDIO_FEATURE_USERS) || client->user)
+	if (!ddio_conn_users(client->conn) || client->user)
 		return -EPROTO;
 	client->user = user_new();
 	if (!client->user)
