@@ -156,7 +156,7 @@ int ddio_bounds(struct ddio_session *session,
  * @collectives: parts that the node's reactors had in collectives
  * @coll_read_bytes: distinct bytes that they read
  * @coll_write_bytes: distinct bytes that they wrote
- * @told: how often they have said that something that came from the node did not match its checksum; 0 of a node of an earlier release
+ * @told: how often they have said that something that came from the node did not match its checksum
  *
  * Small collectives, see DDIO_METHOD_SMALL, are requests of one process.
  */
@@ -263,7 +263,7 @@ struct ddio_mend_state {
  * dies.  Blocks that files share stay where they are, since each file would take space of its own.  A file that is laid out at random, as
  * somebody has asked for, is left alone.
  *
- * Return: 0, what @fn returned, -EOPNOTSUPP: a node of an earlier release; or another negative errno.
+ * Return: 0, what @fn returned, or another negative errno.
  */
 int ddio_mend(struct ddio_file *file, uint64_t rate, uint64_t extent,
 	      int (*fn)(void *arg, const struct ddio_mend_state *st), void *arg);

@@ -474,8 +474,8 @@ void ddio_close(struct ddio_file *file);
  * access control list or other extended attributes, which the clone has not.
  *
  * Return: 0; -EEXIST: the name exists; -ENOSPC: no room for records, or for the last block; -EBUSY: others used the file without a
- * pause, such as a long transfer; -ECANCELED: a disk did not come to its end while the file was held; -EOPNOTSUPP: a node of an
- * earlier release; -ESTALE: the file was removed; or as ddio_open().  After an error there is no clone, unless the
+ * pause, such as a long transfer; -ECANCELED: a disk did not come to its end while the file was held;
+ * -ESTALE: the file was removed; or as ddio_open().  After an error there is no clone, unless the
  * connection with the name server was lost at the end: then it is there as a whole, or not.
  */
 int ddio_clone(struct ddio_file *file, const char *name);
@@ -793,7 +793,7 @@ struct ddio_transfer {
  *
  * Return: 0; -EBADE: the members disagree about the file, the method, the flags or the description;
  * -EINVAL: a description is invalid; -ENODATA: the file ends before the part does, and DDIO_XFER_SHORT
- * was not given; -EOPNOTSUPP: a node is too old for a flag; or an error of disks, nodes or members (libddio(7)).
+ * was not given; or an error of disks, nodes or members (libddio(7)).
  */
 int ddio_read_all(struct ddio_file *file, struct ddio_group *group, const struct ddio_transfer *t);
 
@@ -833,7 +833,7 @@ int ddio_write_all(struct ddio_file *file, struct ddio_group *group, const struc
  * An epoch that is neither committed nor given up ends with the group or the session of rank 0: it is given up.  So it is, of
  * its writes, 16 timeouts of the configuration after the first of them.
  *
- * Return: 0; -EBUSY: the group has begun one, which is given up; -EOPNOTSUPP: the name server is of an earlier release; or an error of the group.
+ * Return: 0; -EBUSY: the group has begun one, which is given up; or an error of the group.
  */
 int ddio_epoch_begin(struct ddio_group *group);
 

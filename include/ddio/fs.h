@@ -327,8 +327,7 @@ struct ddio_fs_dirent {
  * @fs: the file system
  * @ino: the directory's inode
  * @cookie: 0: from the beginning, with "." and ".."; else that of the last entry seen
- * @max: entries at most; 0: only ".", with the cookie of the entry that was made last; -EOPNOTSUPP if the name server is of an
- *	earlier version
+ * @max: entries at most; 0: only ".", with the cookie of the entry that was made last
  * @plus: complete attributes
  * @done: called with the reply
  * @arg: for @done

@@ -261,8 +261,7 @@ struct ddio_query_deal {
  * meanwhile: each block is looked at once, as it is then.
  *
  * Return: 0; -EINVAL: the question contradicts itself; -E2BIG: it is beyond a limit; -ERANGE: more records match than there is
- * room for, @result->matched says how many, and nothing else was returned; -ENODATA: the file was cut meanwhile; -EOPNOTSUPP: an I/O
- * processor of an earlier release; or another negative errno.
+ * room for, @result->matched says how many, and nothing else was returned; -ENODATA: the file was cut meanwhile; or another negative errno.
  */
 int ddio_query(struct ddio_file *file, const struct ddio_query *query,
 	       struct ddio_query_result *result);

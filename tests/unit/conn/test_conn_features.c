@@ -57,8 +57,7 @@ static int hear(struct side *s, const struct ddio_msg *msg, const void *payload)
 
 	h->len = msg->length;
 	if (!h->older)
-		return ddio_get_grown(payload, msg->length, &h->heard,
-				     conn_features(s->conn));
+		return ddio_get_grown(payload, msg->length, &h->heard, conn_features(s->conn));
 	CU_ASSERT_EQUAL(ddio_get_grown_then(payload, msg->length, &then), 0);
 	h->heard = (struct grown){ then.what, 0 };
 	return 0;

@@ -433,10 +433,7 @@ int behind_settle(struct mpiio_file *f)
 	return ret;
 }
 
-/*
- * Others may begin theirs of another file first.  Where the file has no order of its own a split one has its place among those that wait:
- * a process of an earlier release waits for all others in it.
- */
+/* Others may begin theirs of another file first.  Where the file has no order of its own a split one has its place among those that wait. */
 bool behind_is_alone(const struct mpiio_file *f, const struct mpiio_access *a)
 {
 	return a->ends == ENDS_LATER || (a->ends == ENDS_SPLIT && ddio_file_has_order(f->file) > 0);

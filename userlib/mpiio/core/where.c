@@ -72,7 +72,7 @@ int where_find(const char *name, struct mpiio_where *w)
 	return *name && path_keep(w, name) ? 1 : -ENOENT;
 }
 
-/* Other file systems have no such attribute, and mounts of earlier releases have none either: no way, then. */
+/* Other file systems have no such attribute: no way, then. */
 static bool way_take(const char *path, struct mpiio_way *way)
 {
 	char copy[PATH_MAX], number[NUMBER_LEN + 1], *name;

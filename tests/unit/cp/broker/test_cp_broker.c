@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who brokers for whom on a machine, and when: what "auto" chooses, nodes and brokers of an earlier release, and how a broker ends
+ * Who brokers for whom on a machine, and when: what "auto" chooses, and how a broker ends
  * that leaves, or dies, while something is owed to those that it serves.
  */
 #include "cp/broker/priv.h"
