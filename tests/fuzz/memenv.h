@@ -251,6 +251,7 @@ static inline void mem_init(struct mem_env *m)
 {
 	memset(m, 0, sizeof(*m));
 	m->env.ops = &mem_env_ops;
+	ddio_list_init(&m->env.asides);
 	m->stream.vt = &mem_stream_vt;
 	m->stream.env = &m->env;
 	m->open = m->connected = m->loopback = m->want_read = true;
