@@ -425,6 +425,7 @@ static inline struct cache_world *world_new(const struct cache_opts *opts)
 	char err[128];
 
 	w->env.ops = &world_ops;
+	ddio_list_init(&w->env.asides);
 	w->env.engines = world_engines;
 	ddio_list_init(&w->env.buses);
 	w->posts_end = &w->posts;
