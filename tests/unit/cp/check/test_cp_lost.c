@@ -407,10 +407,67 @@ static void test_paths(void)
 	cp_world_end(&w);
 }
 
+static int first_place(void *arg, const struct ddio_placement *place)
+{
+	*(struct ddio_placement *)arg = *place;
+	return 1;
+}
+
+/* A part of a block is written, and the rest of it cannot be read: a repair tells of it, and repairs what it can. */
+static void unreadable(struct cp_proc *p)
+{
+	const uint32_t first[] = { 0 };
+	const struct ddio_striping here = { .struct_size = SIZE, .disks = first, .ndisks = 1 };
+	struct ddio_sim_medium_faults bad = { .bad_first = 0 };
+	struct ddio_placement place = { .start = 0 };
+	struct ddio_check_result r;
+	struct ddio_file *f = NULL;
+	struct said said;
+	int i;
+
+	make_file(p, "f", &here, 0, 3);
+	make_file(p, "g", NULL, 0, 8);
+	forget(p, "g");
+	CP_OK(p, ddio_open(p->session, "f", 0, NULL, &f));
+	CP_OK(p, ddio_drop_cache(f));
+	CU_ASSERT_EQUAL(ddio_layout(f, first_place, &place), 1);
+	bad.bad_first = place.start;
+	bad.bad_end = place.start + BLOCK;
+	ddio_sim_medium_set(p->w->medium[place.disk], &bad);
+	CU_ASSERT_EQUAL(ddio_pwrite(f, "x", 1, 7), 1);
+	for (i = 0; i < 2; i++) {
+		r = check(p, DDIO_CHECK_REPAIR, &said);
+		CU_ASSERT_EQUAL(r.problems, r.repaired + 1);
+		CU_ASSERT_EQUAL(r.orphans, 0);
+		says(&said, "disk d0");
+		says(&said, "stays in memory");
+	}
+	/* Whoever syncs the file is told all the same. */
+	CU_ASSERT_EQUAL(ddio_sync(f), -EIO);
+	bad.bad_end = bad.bad_first;
+	ddio_sim_medium_set(p->w->medium[place.disk], &bad);
+	CP_OK(p, ddio_sync(f));
+	clean(p);
+	ddio_close(f);
+}
+
+static void test_unreadable(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(
+		&w,
+		&(struct cp_params){
+			.procs = 1, .disks = DISKS, .block = BLOCK, .lasts = true, .media = true });
+	CU_ASSERT_EQUAL(cp_run(&w, unreadable, NULL), 0);
+	cp_world_end(&w);
+}
+
 int main(void)
 {
 	static const struct ut_case cases[] = { { "orphans", test_orphans },
 						{ "files on missing disks", test_paths },
+						{ "a block that cannot be read", test_unreadable },
 						{ .name = NULL } };
 	const struct ut_suite suites[] = { { "lost and found", cases } };
 

@@ -36,13 +36,6 @@ static int kept(const struct adoption *a, const char *why)
 	return 0;
 }
 
-/* The node could not be asked, or it did not answer: no use in going on. */
-static bool cut_off(const struct error *error)
-{
-	return error->status == DDIO_ST_NODE_LOST || error->status == DDIO_ST_TIMEOUT ||
-	       error->status == DDIO_ST_SHUTDOWN || !error->status;
-}
-
 static bool same_file(const struct ddio_file_ref *a, const struct ddio_file_ref *b)
 {
 	return a->id == b->id && a->seed == b->seed && a->block == b->block &&
@@ -65,7 +58,7 @@ static int ask_disk(struct adoption *a, const struct found_object *f, const char
 		err = check_ask(a->check, &ask, DDIO_OP_OBJ_STAT);
 	a->end[f->disk] = ask.stat.end;
 	a->rec.size += ask.stat.end;
-	if (err && !cut_off(&ask.call.error)) {
+	if (err && !check_cut_off(&ask.call.error)) {
 		*why = "its records cannot be read";
 		err = 0;
 	}
@@ -130,7 +123,7 @@ static int adopt(struct adoption *a)
 	struct ddio_check_result *r = a->check->result;
 	int err = call_run(a->check->session, &a->call, adopt_run);
 
-	if (err && !cut_off(&a->call.error))
+	if (err && !check_cut_off(&a->call.error))
 		return kept(a, a->call.error.text);
 	if (err)
 		return err;

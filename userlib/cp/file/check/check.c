@@ -14,24 +14,37 @@
 #include "cp/file/check/check.h"
 #include "cp/node/identity.h"
 
+/* Names alone: no disk has an object of the root directory. */
 static int commit_names(struct cluster_check *c)
 {
-	struct check_ask a = { .names = true, .obj.flags = DDIO_OBJ_ALL };
+	struct check_ask a = { .names = true,
+			       .obj.file = { .id = DDIO_FS_ROOT, .block = DDIO_MIN_BLOCK } };
 
 	return check_ask(c, &a, DDIO_OP_OBJ_SYNC);
 }
 
-/* Makes all records durable: repair works on what is on the disk. */
+/* Data that cannot be written are a problem, and no reason to repair nothing. */
+static int commit_disk(struct cluster_check *c, uint32_t disk)
+{
+	struct check_ask a = { .obj = { .disk = disk, .flags = DDIO_OBJ_ALL } };
+	int err = check_ask(c, &a, DDIO_OP_OBJ_SYNC);
+
+	if (!err || check_cut_off(&a.call.error))
+		return err;
+	c->result->problems++;
+	check_tell(c, "%s: what was written there stays in memory; the node's log names the blocks",
+		   a.call.error.text);
+	return 0;
+}
+
+/* Writes back what the caches have, since a repair waits for nobody.  Whoever repairs records commits them first. */
 static int commit_all(struct cluster_check *c)
 {
-	struct check_ask a;
-	int err = commit_names(c);
 	uint32_t i;
+	int err = 0;
 
-	for (i = 0; i < c->session->conf->ndisks && !err; i++) {
-		a = (struct check_ask){ .obj = { .disk = i, .flags = DDIO_OBJ_ALL } };
-		err = check_ask(c, &a, DDIO_OP_OBJ_SYNC);
-	}
+	for (i = 0; i < c->session->conf->ndisks && !err; i++)
+		err = commit_disk(c, i);
 	return err;
 }
 
@@ -362,12 +375,13 @@ static int check_all(struct cluster_check *c)
 	uint32_t i, ndisks = c->session->conf->ndisks;
 	size_t k;
 	int err = c->repair ? commit_all(c) : 0;
+	uint64_t unwritten = c->result->problems;
 
 	if (!err)
 		err = check_names(c);
 	for (i = 0; i < ndisks && !err; i++)
 		err = check_disk(c, i);
-	c->damaged = c->result->problems > c->result->repaired;
+	c->damaged = c->result->problems - unwritten > c->result->repaired;
 	for (i = 0; i < ndisks && !err; i++)
 		err = list_objects(c, i);
 	if (!err)

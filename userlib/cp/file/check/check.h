@@ -76,6 +76,8 @@ void check_tell(struct cluster_check *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Asks, and again while records that are to be repaired are being committed. */
 int check_ask(struct cluster_check *c, struct check_ask *a, uint16_t opcode);
+/* The node could not be asked, or it did not answer: no use in going on. */
+bool check_cut_off(const struct error *error);
 /* Orders found objects, as the check does. */
 int check_by_id_disk(const void *a, const void *b);
 

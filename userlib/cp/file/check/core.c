@@ -19,6 +19,12 @@ void check_tell(struct cluster_check *c, const char *fmt, ...)
 	c->fn(c->arg, line);
 }
 
+bool check_cut_off(const struct error *error)
+{
+	return error->status == DDIO_ST_NODE_LOST || error->status == DDIO_ST_TIMEOUT ||
+	       error->status == DDIO_ST_SHUTDOWN || !error->status;
+}
+
 int check_by_id_disk(const void *a, const void *b)
 {
 	const struct found_object *x = a, *y = b;
