@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Files with keys: the cluster's, and beside it another one while keys are changed. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +11,8 @@
 #include <unistd.h>
 #include "conn/conn.h"
 
-enum { KEY_MIN = 16 };
+/* Bytes of a key, and how many of them differ from one another at least, line ends and blanks not counted. */
+enum { KEY_MIN = 16, KEY_KINDS = 4 };
 
 static int key_check_file(int fd, const char *path, bool shared, char *err, size_t err_len)
 {
@@ -70,6 +72,21 @@ static ssize_t key_trim(const uint8_t *buf, ssize_t len)
 	return len;
 }
 
+/* A file of line ends, or of zeros where its data were lost, is no secret. */
+static bool key_varies(const uint8_t *buf, ssize_t len)
+{
+	bool seen[256] = { false };
+	int kinds = 0;
+	ssize_t i;
+
+	for (i = 0; i < len; i++) {
+		kinds += !seen[buf[i]] && !isspace(buf[i]);
+		seen[buf[i]] = true;
+	}
+	OPENSSL_cleanse(seen, sizeof(seen));
+	return kinds >= KEY_KINDS;
+}
+
 static int key_take(const uint8_t *buf, ssize_t len, const char *path, struct ddio_key *key,
 		    char *err, size_t err_len)
 {
@@ -81,6 +98,13 @@ static int key_take(const uint8_t *buf, ssize_t len, const char *path, struct dd
 	if (len > (ssize_t)sizeof(key->bytes)) {
 		snprintf(err, err_len, "key file %s: longer than %zu bytes", path,
 			 sizeof(key->bytes));
+		return -EINVAL;
+	}
+	if (!key_varies(buf, len)) {
+		snprintf(err, err_len,
+			 "key file %s: it holds the same few bytes over and over; its contents are "
+			 "lost, or never were a key",
+			 path);
 		return -EINVAL;
 	}
 	memcpy(key->bytes, buf, len);

@@ -95,9 +95,47 @@ static void test_twin(void)
 	}
 }
 
+static int load(const char *path, const void *bytes, size_t len, char err[300])
+{
+	FILE *f = fopen(path, "wb");
+	struct ddio_key key;
+
+	err[0] = '\0';
+	if (!f || fwrite(bytes, 1, len, f) != len || fclose(f))
+		abort();
+	return ddio_key_load(path, false, &key, err, 300);
+}
+
+/* Files that have lost their contents are not taken for keys. */
+static void test_no_key(void)
+{
+	static const char hex[] = "00000000000000000000000000000000";
+	char path[] = "/tmp/ddio-key.XXXXXX", err[300];
+	const char *text;
+	uint8_t bytes[44];
+	size_t i;
+	int c;
+
+	close(mkstemp(path));
+	for (c = 0; c < 256; c++) {
+		memset(bytes, c, sizeof(bytes));
+		CU_ASSERT(load(path, bytes, 18, err) && strstr(err, "the same few bytes"));
+	}
+	for (text = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"; text;
+	     text = *text == '\n' ? " \t\r\n \t\r\n \t\r\n \t\r\n \t\r\n" : NULL)
+		CU_ASSERT(load(path, text, strlen(text), err) && strstr(err, path));
+	CU_ASSERT(load(path, hex, strlen(hex), err) && strstr(err, path));
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i % 4 + 'a');
+	CU_ASSERT_EQUAL(load(path, bytes, sizeof(bytes), err), 0);
+	CU_ASSERT(load(path, bytes, 15, err) && strstr(err, "15 bytes; at least 16"));
+	unlink(path);
+}
+
 static const struct ut_case cases[] = {
 	{ "a proof does without OpenSSL's configuration", test_no_configuration },
 	{ "proofs are OpenSSL's HMAC, whatever the key's length", test_twin },
+	{ "files that are no keys", test_no_key },
 	{ NULL, NULL },
 };
 
