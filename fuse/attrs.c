@@ -293,10 +293,43 @@ static void acl_attr_done(void *arg, const struct ddio_fs_reply *reply)
 			 xattr_changed, r);
 }
 
+/* How files are spread over disks is their owner's and root's matter; the kernel asks for leave to write only. */
+static bool is_stripe(const struct request *r, const char *name)
+{
+	return !strncmp(name, "ddio.", 5) && fuse_req_ctx(r->req)->uid && !r->m->o->no_permissions;
+}
+
+static bool is_owner(const struct request *r, const struct ddio_fs_attr *attr)
+{
+	return fuse_req_ctx(r->req)->uid == attr->uid;
+}
+
+static void stripe_set_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err || !is_owner(r, reply->attr))
+		request_end(r, reply->err ? reply->err : -EPERM);
+	else
+		ddio_fs_setxattr(r->m->fs, r->ino, r->name, r->data, r->len, r->mask, false,
+				 xattr_changed, r);
+}
+
+static void stripe_unset_done(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err || !is_owner(r, reply->attr))
+		request_end(r, reply->err ? reply->err : -EPERM);
+	else
+		ddio_fs_removexattr(r->m->fs, r->ino, r->name, request_done, r);
+}
+
 void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
 		 int flags)
 {
 	struct request *r;
+	bool acl;
 
 	if (strlen(name) > DDIO_FS_NAME_MAX || size > DDIO_FS_XATTR_MAX) {
 		fuse_reply_err(req, size > DDIO_FS_XATTR_MAX ? E2BIG : ERANGE);
@@ -306,25 +339,35 @@ void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
 	if (!r)
 		return;
 	seen_xattr_changed(r->m->seen, r->ino);
-	if (strcmp(name, ACL_ACCESS) || !fuse_req_ctx(req)->uid) {
+	acl = !strcmp(name, ACL_ACCESS) && fuse_req_ctx(req)->uid;
+	if (!acl && !is_stripe(r, name)) {
 		ddio_fs_setxattr(r->m->fs, r->ino, name, value, size, (uint32_t)flags, false,
 				 xattr_changed, r);
 		return;
 	}
 	r->buf = message_take();
 	r->message = true;
+	r->name = name;
 	r->data = value;
 	r->len = size;
 	r->mask = (uint32_t)flags;
-	ddio_fs_getattr(r->m->fs, r->ino, acl_attr_done, r);
+	ddio_fs_getattr(r->m->fs, r->ino, acl ? acl_attr_done : stripe_set_done, r);
 }
 
 void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 {
 	struct request *r = request_new(req, ino);
 
-	if (r)
+	if (!r)
+		return;
+	if (!is_stripe(r, name)) {
 		ddio_fs_removexattr(r->m->fs, r->ino, name, request_done, r);
+		return;
+	}
+	r->buf = message_take();
+	r->message = true;
+	r->name = name;
+	ddio_fs_getattr(r->m->fs, r->ino, stripe_unset_done, r);
 }
 
 static void space_done(void *arg, const struct ddio_fs_reply *reply)

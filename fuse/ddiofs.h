@@ -158,6 +158,7 @@ enum { LATE_CHANGES = 1, LATE_PAGE = 2 };
  * @file: being opened, to be kept for a thread that was told ESTALE; @tries: how often so far
  * @attr: attributes to be set
  * @buf: @len bytes, freed with the request, to the message buffers if @message
+ * @name: of an extended attribute, in @buf
  * @written: bytes that were written; @sync: they must become durable
  */
 struct request {
@@ -182,6 +183,7 @@ struct request {
 	struct ddio_fs_attr attr;
 	void *buf;
 	const void *data;
+	const char *name;
 	size_t len, written;
 	off_t off;
 	bool message, plus, sync;

@@ -20,11 +20,12 @@ enum { INO = 7, OTHER = 8 };
 
 /**
  * struct one_attribute - the one attribute that files may have
- * @has: they have it; @change: of the files; @asked: how often somebody wanted it
+ * @owner: of the files; @has: they have it; @change: of the files; @asked: how often somebody wanted it
  * @hold: the next question is answered by label_answer()
  */
 struct one_attribute {
 	bool has, hold;
+	uint32_t owner;
 	uint64_t change;
 	int asked;
 	ddio_fs_done done;
@@ -50,9 +51,9 @@ int clock_gettime(clockid_t clock, struct timespec *t)
  */
 static void answer(ddio_fs_done done, void *arg, int err)
 {
-	const struct ddio_fs_attr attr = { .ino = INO,
-					   .mode = S_IFREG | 0600,
-					   .change = label.change };
+	const struct ddio_fs_attr attr = {
+		.ino = INO, .mode = S_IFREG | 0600, .uid = label.owner, .change = label.change
+	};
 	const struct ddio_fs_reply reply = {
 		.err = err, .attr = &attr, .data = err ? NULL : "x", .len = !err
 	};
@@ -303,10 +304,48 @@ static void overtaken(void)
 	end();
 }
 
+/* Returns the error of setting a value, by this user. */
+static int set_as(uid_t uid, const char *name)
+{
+	struct fuse_req req = { .m = &mount, .ctx.uid = uid };
+
+	label.has = false;
+	op_setxattr(&req, INO, name, "1", 1, 0);
+	CU_ASSERT_EQUAL(req.answers, 1);
+	CU_ASSERT_EQUAL(label.has, !req.err);
+	return req.err;
+}
+
+/* How files are spread is for the owner and root, whoever else may write. */
+static void stripes(void)
+{
+	static const char *const names[] = { "ddio.disks", "ddio.stripe", "ddio.layout" };
+	struct fuse_req req = { .m = &mount, .ctx.uid = 8 };
+	int i;
+
+	begin();
+	label.owner = 7;
+	for (i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(set_as(8, names[i]), EPERM);
+		CU_ASSERT_EQUAL(set_as(7, names[i]), 0);
+		CU_ASSERT_EQUAL(set_as(0, names[i]), 0);
+		op_removexattr(&req, INO, names[i]);
+		CU_ASSERT(req.answers == i + 1 && req.err == EPERM);
+	}
+	CU_ASSERT_EQUAL(set_as(8, "user.ddio.disks"), 0);
+	options.no_permissions = true;
+	CU_ASSERT_EQUAL(set_as(8, "ddio.disks"), 0);
+	end();
+}
+
 static const struct ut_case cases[] = {
-	{ "asked once", asked_once },	  { "changed elsewhere", changed_elsewhere },
-	{ "changed here", changed_here }, { "gets old", gets_old },
-	{ "overtaken", overtaken },	  { 0 },
+	{ "stripes", stripes },
+	{ "asked once", asked_once },
+	{ "changed elsewhere", changed_elsewhere },
+	{ "changed here", changed_here },
+	{ "gets old", gets_old },
+	{ "overtaken", overtaken },
+	{ 0 },
 };
 
 int main(void)

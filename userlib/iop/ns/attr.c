@@ -188,7 +188,11 @@ static int set_all(struct ns *ns, const struct ns_mount *mount, const struct ddi
 		inode->gid = x->gid;
 	set_times(x, inode);
 	ret = set_mode(ns, x, inode);
-	return ret ? ret : ns_store(ns, inode);
+	if (!ret)
+		ret = ns_store(ns, inode);
+	if (!ret && x->mask & (DDIO_FS_SET_UID | DDIO_FS_SET_GID))
+		ret = ns_snaps_follow(ns, inode);
+	return ret;
 }
 
 /* A read: neither status nor data have changed. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Directories: entries by name and by cookie. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/ns/priv.h"
@@ -43,8 +45,27 @@ static int put_entry(struct ns *ns, uint64_t dir, const char *name, const struct
 	return kv_put(ns->kv, NS_ORDER, order, sizeof(order), value, len);
 }
 
+/* The directory of all snapshots is root's: returns 0, or -EPERM if the inode would take its name, and is somebody else's. */
+static int snaps_may(struct ns *ns, const struct inode *dir, const char *name, uint64_t ino)
+{
+	struct inode in;
+	int ret;
+
+	if (dir->ino != DDIO_FS_ROOT || strcmp(name, DDIO_SNAP_DIR) != 0)
+		return 0;
+	ret = ns_load(ns, ino, &in);
+	if (!ret && in.uid)
+		ret = -EPERM;
+	inode_free(&in);
+	return ret;
+}
+
 int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry *e)
 {
+	int ret = snaps_may(ns, dir, name, e->ino);
+
+	if (ret)
+		return ret;
 	if (!e->cookie) {
 		e->cookie = dir->cookie++;
 		dir->entries++;
@@ -211,4 +232,32 @@ int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
 		memset(out, 0, sizeof(*out));
 	}
 	return ret;
+}
+
+/* Finds the directory with the snapshots of a file. */
+static int snaps_find(struct ns *ns, uint64_t file, struct inode *dir)
+{
+	struct ns_entry e;
+	char name[24];
+	int ret = ns_find(ns, DDIO_FS_ROOT, DDIO_SNAP_DIR, &e);
+
+	snprintf(name, sizeof(name), "%" PRIu64, file);
+	if (!ret)
+		ret = ns_find(ns, e.ino, name, &e);
+	return ret ? ret : ns_load_dir(ns, e.ino, dir);
+}
+
+int ns_snaps_follow(struct ns *ns, const struct inode *file)
+{
+	struct inode dir = { .ino = 0 };
+	int ret = S_ISREG(file->mode) ? snaps_find(ns, file->ino, &dir) : -ENOENT;
+
+	if (!ret) {
+		dir.uid = file->uid;
+		dir.gid = file->gid;
+		ns_touch(ns, &dir, false);
+		ret = ns_store(ns, &dir);
+	}
+	inode_free(&dir);
+	return ret == -ENOENT || ret == -ENOTDIR ? 0 : ret;
 }

@@ -170,9 +170,14 @@ bool ns_is_open(const struct ns *ns, uint64_t ino);
 bool ns_is_dot(const char *name);
 /* Returns -ENOENT if there is none. */
 int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e);
-/* Adds an entry with the next cookie, or (@e->cookie not 0) replaces one; @dir must be stored then. */
+/*
+ * Adds an entry with the next cookie, or (@e->cookie not 0) replaces one; @dir must be stored then.  -EPERM: the name is that of
+ * the directory of all snapshots, and the inode is not root's.
+ */
 int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry *e);
 int ns_leave(struct ns *ns, struct inode *dir, const char *name, uint64_t cookie);
+/* Within a change of a file's owner: the directory with its snapshots gets the same one. */
+int ns_snaps_follow(struct ns *ns, const struct inode *file);
 
 /*
  * climb.c: returns 1 if directory @top is @dir or above it, 0, -errno, or -EINPROGRESS: the way has not been gone to its

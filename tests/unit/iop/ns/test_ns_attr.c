@@ -513,7 +513,61 @@ static void test_tells_restarted(void)
 	nst_end(&t);
 }
 
+static int make_as(struct nst *t, uint64_t parent, const char *name, uint32_t mode, uint32_t uid)
+{
+	struct ddio_msg_fs_make x = {
+		.parent = parent, .mode = mode, .uid = uid, .flags = DDIO_FS_MAKE_EXCL
+	};
+	struct inode in;
+	bool made;
+	int ret;
+
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	ret = ns_make(t->ns, NULL, &x, NULL, &in, &made, NULL);
+	inode_free(&in);
+	return ret;
+}
+
+/* The directory of all snapshots can be root's only, and that of a file's belongs to the file's owner. */
+static void test_snaps(void)
+{
+	const uint32_t owner = DDIO_FS_SET_UID | DDIO_FS_SET_GID;
+	struct ddio_fs_attr a, b;
+	uint64_t f, top, dir;
+	char number[24];
+	struct nst t;
+
+	nst_begin(&t);
+	CU_ASSERT_EQUAL(make_as(&t, NST_ROOT, ".snaps", S_IFDIR | 0755, 5), -EPERM);
+	CU_ASSERT_EQUAL(make_as(&t, NST_ROOT, ".snaps", S_IFREG | 0644, 5), -EPERM);
+	CU_ASSERT_EQUAL(nst_find(&t, NST_ROOT, ".snaps"), 0);
+	CU_ASSERT_EQUAL(make_as(&t, NST_ROOT, "mine", S_IFDIR | 0755, 5), 0);
+	CU_ASSERT_EQUAL(make_as(&t, NST_ROOT, "file", S_IFREG | 0755, 5), 0);
+	CU_ASSERT_EQUAL(nst_rename(&t, NST_ROOT, "mine", NST_ROOT, ".snaps", 0), -EPERM);
+	CU_ASSERT_EQUAL(nst_link(&t, nst_find(&t, NST_ROOT, "file"), NST_ROOT, ".snaps"), -EPERM);
+	CU_ASSERT_EQUAL(make_as(&t, nst_find(&t, NST_ROOT, "mine"), ".snaps", S_IFDIR | 0755, 5),
+			0);
+	f = nst_file(&t, NST_ROOT, "f");
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)f);
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = owner, .uid = 3, .gid = 4), 0);
+	top = nst_mkdir(&t, NST_ROOT, ".snaps");
+	CU_ASSERT(top);
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = owner, .uid = 5, .gid = 6), 0);
+	dir = nst_mkdir(&t, top, number);
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = owner, .uid = 7, .gid = 8), 0);
+	a = nst_attr(&t, dir);
+	CU_ASSERT(a.uid == 7 && a.gid == 8);
+	CU_ASSERT_EQUAL(SET(.ino = f, .mask = DDIO_FS_SET_GID, .gid = 9), 0);
+	CU_ASSERT_EQUAL(nst_reopen(&t), 0);
+	a = nst_attr(&t, dir);
+	CU_ASSERT(a.uid == 7 && a.gid == 9);
+	a = nst_attr(&t, top);
+	CU_ASSERT(!a.uid);
+	nst_end(&t);
+}
+
 static const struct ut_case cases[] = {
+	{ "directories of snapshots", test_snaps },
 	{ "told again", test_tells },
 	{ "told again after a restart", test_tells_restarted },
 	{ "attributes", test_setattr },

@@ -261,6 +261,7 @@ static void extended(void)
 {
 	struct users *u = users_new();
 	struct ddio_msg_fs_xattr get = { .ino = u->hers, .name = "trusted.a" };
+	uint64_t open = make(u, DDIO_FS_ROOT, "open", S_IFDIR | 0777, ALICE);
 
 	CU_ASSERT_EQUAL(lookup(u->mallory, u->sticky, "hers"), DDIO_ST_OK);
 	CU_ASSERT_EQUAL(set_xattr(u->root, u->hers, "trusted.a"), DDIO_ST_OK);
@@ -272,6 +273,11 @@ static void extended(void)
 			DDIO_ST_NOT_PERMITTED);
 	CU_ASSERT_EQUAL(set_xattr(u->mallory, u->hers, "system.posix_acl_access"),
 			DDIO_ST_NOT_PERMITTED);
+	/* How files are spread is for the owner, whoever else may write. */
+	CU_ASSERT_EQUAL(set_xattr(u->mallory, u->hers, "ddio.stripe"), DDIO_ST_NOT_PERMITTED);
+	CU_ASSERT_EQUAL(set_xattr(u->mallory, open, "ddio.disks"), DDIO_ST_NOT_PERMITTED);
+	CU_ASSERT_EQUAL(set_xattr(u->alice, open, "ddio.disks"), DDIO_ST_INVALID);
+	CU_ASSERT_EQUAL(set_xattr(u->root, open, "ddio.disks"), DDIO_ST_INVALID);
 	/* A directory in which everybody may write is no place for everybody's attributes. */
 	CU_ASSERT_EQUAL(set_xattr(u->mallory, u->sticky, "user.a"), DDIO_ST_NOT_PERMITTED);
 	users_free(u);

@@ -85,7 +85,7 @@ static int xattr_may(const struct server_request *req, const struct ddio_who *wh
 {
 	if (begins(name, "trusted.") || begins(name, "security."))
 		return -EPERM;
-	if (begins(name, "system."))
+	if (begins(name, "system.") || begins(name, "ddio."))
 		return who->uid == in->uid ? 0 : -EPERM;
 	/* Of what is no file, and of a directory in which everybody may write, they would be a place for anybody's data. */
 	if (begins(name, "user.") && who->uid != in->uid &&
