@@ -92,7 +92,7 @@ include kmod/build.mk
 
 .PHONY: all deps demo paper install clean fmt
 
-all: $(LIB_TARGETS) $(TOOL_TARGETS) $(FUSE_TARGETS) $(if $(D),,mpiio)
+all: $(LIB_TARGETS) $(TOOL_TARGETS) $(FUSE_TARGETS) $(if $(D),,$(MPIIO_TARGETS))
 
 deps:
 	$(Q)tools/install-deps.sh all

@@ -4,7 +4,7 @@
 # make night: fresh seeds of simulated faults, 8,000 or as many as $SEEDS says, from a number that the clock draws, or
 # $SEED.  One in eight is a run in which nothing but the power breaks, one in eight has mounts, and
 # one in eight epochs of several files.  A seed that fails is told as its shortest schedule.
-# The last line says how many seeds an hour that were.
+# Then the file system of the name server's records goes away and comes back, 200 times or $ROUNDS.  The last line says how many seeds an hour that were.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 seeds=${SEEDS:-8000}
@@ -32,6 +32,10 @@ run "$first" $((seeds - 3 * (seeds / 8)))
 run $((first + seeds)) $((seeds / 8)) --power
 run $((first + 2 * seeds)) $((seeds / 8)) --mounts
 run $((first + 3 * seeds)) $((seeds / 8)) --epochs
+# The records' file system goes and comes back, as root.
+if [ "$(id -u)" = 0 ] && [ -e /dev/loop-control ] && [ -e /dev/fuse ]; then
+	BUILD=$PWD/build ROUNDS=${ROUNDS:-200} SEED=$first tests/cluster/mount_gone.sh || failed=1
+fi
 took=$((SECONDS - began))
 echo "$seeds seeds in $took s, $((seeds * 3600 / (took > 0 ? took : 1))) an hour"
 exit $failed

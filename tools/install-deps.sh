@@ -12,7 +12,7 @@ check='git libcunit1-dev liblapacke-dev clang clang-format iproute2 curl mandoc 
 # The kernel modules: built, tried in virtual machines (also with a kernel built for it), packed.
 check="$check qemu-system-x86 busybox-static kmod xz-utils lz4 debootstrap debian-archive-keyring
 	linux-headers-cloud-amd64 linux-source flex bison bc libelf-dev sparse dkms
-	munge libmunge-dev fio attr acl sqlite3 dmsetup e2fsprogs parted fdisk strace liburing-dev stress-ng dbench bonnie++ rsync"
+	munge libmunge-dev fio attr acl sqlite3 dmsetup e2fsprogs xfsprogs parted fdisk strace liburing-dev stress-ng dbench bonnie++ rsync"
 # Programs of MPI-IO, for both MPIs and what is built upon them.
 check="$check mpich libmpich-dev openmpi-bin libopenmpi-dev gfortran libhdf5-mpich-dev libhdf5-openmpi-dev
 	libpnetcdf-dev libnetcdf-mpi-dev python3-mpi4py python3-h5py-mpi"

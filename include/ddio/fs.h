@@ -51,7 +51,7 @@ struct ddio_fs_file;
  * @reserved: must be 0
  * @log: called by any thread with a line for the operator and its syslog(3) level; may be NULL
  * @log_arg: for @log
- * @names_lost: called by any thread when the name server's machine went down and may have lost names, sizes or
+ * @names_lost: called by any thread when the name server may have lost names, sizes or
  *	attributes that this file system has changed: what was cached of them is to be forgotten; may be NULL
  * @data_doubted: called by any thread when others may have changed data of the inode though this file system had locked
  *	them: what was cached of them is to be forgotten; may be NULL

@@ -238,3 +238,39 @@ check "g: the younger ones" node g 1
 check "g: ... are good" same two
 check "g: ... all of them" same three
 end g
+
+# (h) The name server is killed, and a byte of its journal changes, or its end is lost.
+# strike N HOW: after some work that was synced; returns false if all of it had been committed by then
+strike() {
+	"$ddio" import "$dir/two" "x$1" >/dev/null && "$ddio" import "$dir/three" "y$1" >/dev/null || return 1
+	kill -9 "$(cat "$dir/h/io0.pid")"
+	soon eval "! kill -0 $(cat "$dir/h/io0.pid") 2>/dev/null"
+	for j in "$dir/h/io0/ns/journal.0" "$dir/h/io0/ns/journal.1"; do
+		[ "$(tr -d '\0' <"$j" | wc -c)" -gt 600 ] || continue
+		case $2 in
+		byte) printf '\xff' | dd of="$j" bs=1 seek=40 conv=notrunc status=none ;;
+		end) truncate -s 100 "$j" ;;
+		esac
+		return
+	done
+	node h 0 && return 1
+}
+damaged() {
+	local i
+	for ((i = 0; i < 20; i++)); do strike "$1$i" "$1" && return; done
+	return 1
+}
+check "h: start" begin h
+nodes h
+for how in byte end; do
+	check "h: $how: the journal is damaged" damaged "$how"
+	check "h: $how: the daemon starts" node h 0
+	refused "h: $how" "older than what it has answered: its journal is damaged.*ddio replace --names"
+	check "h: fsck ends with 1" [ "$("$ddio" fsck >/dev/null 2>&1; echo $?)" = 1 ]
+	kill "$(cat "$dir/h/io0.pid")" && soon eval "! kill -0 $(cat "$dir/h/io0.pid") 2>/dev/null"
+	check "h: $how: once more" node h 0
+	denied "h: it is not forgotten" "its journal is damaged" one
+	check "h: $how: ddio replace --names" "$ddio" replace --names
+	check "h: $how: what is older is there" same one
+done
+end h

@@ -77,6 +77,9 @@ static inline void gen_fs_attach(struct rnd *r, struct ddio_msg_fs_attach *x)
 	rnd_bytes(r, x->mount, sizeof(x->mount));
 	x->mount[3] |= 1;
 	x->flags = (uint32_t)rnd_below(r, 2);
+	x->life = rnd_u64(r);
+	x->answered = rnd_u64(r);
+	x->durable = rnd_u64(r);
 }
 
 static inline void gen_fs_attached(struct rnd *r, struct ddio_msg_fs_attached *x)
@@ -85,8 +88,8 @@ static inline void gen_fs_attached(struct rnd *r, struct ddio_msg_fs_attached *x
 	x->grace_ns = rnd_u64(r);
 	x->timeout_ns = rnd_u64(r);
 	x->known = (uint32_t)rnd_below(r, 2);
-	x->life = 1 + rnd_u64(r) / 2;
-	x->kept = 1 + rnd_below(r, x->life);
+	x->lost = (uint32_t)rnd_below(r, DDIO_FS_LOST_ALL + 1);
+	x->life = rnd_u64(r);
 }
 
 static inline void gen_fs_ino(struct rnd *r, struct ddio_msg_fs_ino *x)

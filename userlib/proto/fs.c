@@ -40,6 +40,10 @@ static inline void code_fs_attach(struct ddio_coder *c, struct ddio_msg_fs_attac
 
 	code_bytes(c, x->mount, sizeof(x->mount));
 	code_flags(c, &x->flags, DDIO_FS_ATTACH_TOLD);
+	code_padding(c);
+	code_u64(c, &x->life);
+	code_u64(c, &x->answered);
+	code_u64(c, &x->durable);
 	code_check(c, memcmp(x->mount, none, sizeof(none)) != 0, -EINVAL);
 }
 CODEC(fs_attach, ddio_msg_fs_attach)
@@ -51,12 +55,48 @@ static inline void code_fs_attached(struct ddio_coder *c, struct ddio_msg_fs_att
 	code_u64(c, &x->timeout_ns);
 	code_u32(c, &x->known);
 	code_check(c, x->known <= 1, -EINVAL);
-	code_padding(c);
+	code_flags(c, &x->lost, DDIO_FS_LOST_ALL);
 	code_u64(c, &x->life);
-	code_u64(c, &x->kept);
-	code_check(c, x->kept && x->kept <= x->life, -EINVAL);
 }
 CODEC(fs_attached, ddio_msg_fs_attached)
+
+bool ddio_opcode_numbered(uint32_t opcode)
+{
+	switch (opcode) {
+	case DDIO_OP_FS_SETATTR:
+	case DDIO_OP_FS_MAKE:
+	case DDIO_OP_FS_LINK:
+	case DDIO_OP_FS_UNLINK:
+	case DDIO_OP_FS_RENAME:
+	case DDIO_OP_FS_SETXATTR:
+	case DDIO_OP_FS_REMOVEXATTR:
+	case DDIO_OP_FS_WROTE:
+	case DDIO_OP_FS_APPEND:
+	case DDIO_OP_FS_ALLOC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void ddio_put_change(uint8_t buf[DDIO_CHANGE_LEN], uint64_t change)
+{
+	struct ddio_wr w = ddio_wr_begin(buf, DDIO_CHANGE_LEN);
+
+	ddio_wr_u64(&w, change);
+}
+
+int ddio_get_change(const void *payload, size_t *len, uint64_t *change)
+{
+	struct ddio_rd r;
+
+	if (*len < DDIO_CHANGE_LEN)
+		return -EPROTO;
+	*len -= DDIO_CHANGE_LEN;
+	r = ddio_rd_begin((const uint8_t *)payload + *len, DDIO_CHANGE_LEN);
+	*change = ddio_rd_u64(&r);
+	return 0;
+}
 
 static inline void code_fs_ino(struct ddio_coder *c, struct ddio_msg_fs_ino *x)
 {

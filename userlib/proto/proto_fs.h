@@ -23,7 +23,13 @@ struct ddio_fs_seq {
 struct ddio_msg_fs_attach {
 	uint8_t mount[DDIO_GROUP_ID_LEN]; /* random, not all 0 */
 	uint32_t flags;			  /* DDIO_FS_ATTACH_* */
+	uint64_t life; /* the name space's, to which it attached last, or 0: what follows is of it */
+	uint64_t answered,
+		durable; /* the last change that it was answered, and that it was told is durable */
 };
+#define DDIO_FS_LOST_ANSWERED 0x1u /* a change that was answered */
+#define DDIO_FS_LOST_DURABLE 0x2u  /* one that was said to be durable */
+#define DDIO_FS_LOST_ALL (DDIO_FS_LOST_ANSWERED | DDIO_FS_LOST_DURABLE)
 #define DDIO_FS_ATTACH_TOLD 0x1u /* all open files and locks have been reported again */
 
 struct ddio_msg_fs_attached {
@@ -31,9 +37,18 @@ struct ddio_msg_fs_attached {
 	uint64_t grace_ns; /* time that is left for mounts to report their opens and locks again */
 	uint64_t timeout_ns; /* a mount away for longer loses its opens and locks */
 	uint32_t known;	     /* 1: this mount's opens and locks are known; 0: it must report them */
+	uint32_t lost;	     /* DDIO_FS_LOST_*: what is lost of what this mount was answered */
 	uint64_t life;	     /* the name space's, see struct ddio_disk_id */
-	uint64_t kept; /* a life: nothing that was answered in it, or in a later one, is lost */
 };
+
+/*
+ * A success of these requests, which change what a mount may sync, ends with the number of the last change that the name
+ * space has made.  ddio_get_change() takes it off: -EPROTO if it is missing.
+ */
+#define DDIO_CHANGE_LEN 8
+bool ddio_opcode_numbered(uint32_t opcode);
+void ddio_put_change(uint8_t buf[DDIO_CHANGE_LEN], uint64_t change);
+int ddio_get_change(const void *payload, size_t *len, uint64_t *change);
 
 /* GETATTR, READLINK, LISTXATTR, RELEASE, GONE; LOCK_CANCEL: the id of the request that waits. */
 struct ddio_msg_fs_ino {

@@ -27,13 +27,15 @@
 		.seq = N64(0xff), .upto = N64(n) \
 	}
 
-static const struct ddio_msg_fs_attach fs_attach = { .mount = BYTES16(1), .flags = 1 };
+static const struct ddio_msg_fs_attach fs_attach = {
+	.mount = BYTES16(1), .flags = 1, .life = N64(2), .answered = N64(3), .durable = N64(4)
+};
 static const struct ddio_msg_fs_attached fs_attached = { .boot = N64(1),
 							 .grace_ns = N64(2),
 							 .timeout_ns = N64(3),
 							 .known = 1,
-							 .life = N64(5),
-							 .kept = N64(4) };
+							 .lost = 2,
+							 .life = N64(5) };
 static const struct ddio_msg_fs_ino fs_ino = { .ino = N64(1) };
 static const struct ddio_msg_fs_name fs_name = {
 	.seq = SEQ(1), .parent = N64(2), .flags = DDIO_FS_UNLINK_DIR, .name = "name"

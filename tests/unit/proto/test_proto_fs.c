@@ -219,12 +219,10 @@ static void test_mounts(void)
 	x.flags = 2;
 	CU_ASSERT_EQUAL(judge("fs_attach", &x), -EPROTO);
 	CU_ASSERT_EQUAL(judge("fs_attached", &y), -EINVAL);
-	y = (struct ddio_msg_fs_attached){ .life = 7, .kept = 7 };
+	y = (struct ddio_msg_fs_attached){ .life = 7, .lost = DDIO_FS_LOST_ALL };
 	CU_ASSERT_EQUAL(judge("fs_attached", &y), 0);
-	y.kept = 8;
-	CU_ASSERT_EQUAL(judge("fs_attached", &y), -EINVAL);
-	y.kept = 0;
-	CU_ASSERT_EQUAL(judge("fs_attached", &y), -EINVAL);
+	y.lost++;
+	CU_ASSERT_EQUAL(judge("fs_attached", &y), -EPROTO);
 }
 
 static void test_locks(void)

@@ -36,6 +36,7 @@ static void flush_begin(struct kv *kv)
 	ddio_list_splice(&f->waiting, &f->running);
 	f->active = true;
 	f->which = kv_journal_fresh(&kv->journal);
+	f->seq = kv->journal.seq;
 	kv_journal_flushing(&kv->journal);
 	/* Without anything to flush only the callbacks must come from the loop. */
 	if (f->which)
@@ -64,6 +65,8 @@ static void flush_end(struct kv *kv, int err)
 	/* Memory has all of it, and LMDB gets it. */
 	if (err)
 		flush_commit(kv, &told);
+	else
+		kv_journal_durable(&kv->journal, kv->env, f->seq);
 	/* A callback may flush again. */
 	while (!ddio_list_empty(&told)) {
 		commit = ddio_list_first(&told, struct commit, link);

@@ -51,31 +51,63 @@ int kv_record_next(const uint8_t *buf, size_t total, size_t *at, struct kv_op *o
 	return 0;
 }
 
-static int open_one(const char *dir, int which)
+static int open_one(const char *dir, const char *name)
 {
 	char path[4096];
 	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/journal.%d", dir, which) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : fd;
 }
 
+static void durable_read(struct kv_journal *j)
+{
+	uint8_t buf[KV_DURABLE_LEN];
+	struct ddio_rd r = ddio_rd_begin(buf, sizeof(buf));
+	uint64_t seq;
+
+	if (pread(j->durable_fd, buf, sizeof(buf), 0) != sizeof(buf))
+		return;
+	seq = ddio_rd_u64(&r);
+	if (ddio_rd_u32(&r) == ddio_crc32c(0, buf, 8))
+		j->durable = seq;
+}
+
+void kv_journal_durable(struct kv_journal *j, struct ddio_env *env, uint64_t seq)
+{
+	uint8_t buf[KV_DURABLE_LEN];
+	struct ddio_wr w = ddio_wr_begin(buf, sizeof(buf));
+
+	if (seq == j->durable)
+		return;
+	ddio_wr_u64(&w, seq);
+	ddio_wr_u32(&w, ddio_crc32c(0, buf, 8));
+	if (pwrite(j->durable_fd, buf, sizeof(buf), 0) != sizeof(buf))
+		return;
+	/* Somebody has accepted that there is less: a loss of power must not bring back what was said before. */
+	if (seq < j->durable)
+		ddio_env_flush_file(env, j->durable_fd);
+	j->durable = seq;
+}
+
 int kv_journal_open(struct kv_journal *j, const char *dir)
 {
+	static const char *const names[] = { "journal.0", "journal.1", "durable" };
 	int i;
 
-	*j = (struct kv_journal){ .fd = { -1, -1 } };
-	for (i = 0; i < 2; i++) {
-		int fd = open_one(dir, i);
+	*j = (struct kv_journal){ .fd = { -1, -1 }, .durable_fd = -1 };
+	for (i = 0; i < 3; i++) {
+		int fd = open_one(dir, names[i]);
 
 		if (fd < 0) {
 			kv_journal_close(j);
 			return fd;
 		}
-		j->fd[i] = fd;
+		*(i < 2 ? &j->fd[i] : &j->durable_fd) = fd;
 	}
+	durable_read(j);
 	return 0;
 }
 
@@ -86,8 +118,10 @@ void kv_journal_close(struct kv_journal *j)
 	for (i = 0; i < 2; i++)
 		if (j->fd[i] >= 0)
 			close(j->fd[i]);
+	if (j->durable_fd >= 0)
+		close(j->durable_fd);
 	free(j->buf);
-	*j = (struct kv_journal){ .fd = { -1, -1 } };
+	*j = (struct kv_journal){ .fd = { -1, -1 }, .durable_fd = -1 };
 }
 
 int kv_journal_set_aside(struct kv_journal *j, const char *dir)

@@ -9,6 +9,10 @@
  * A record: length of the body u32, CRC-32C of number and body u32, number u64; then the body, for each
  * change: 1 put or 0 delete u8, database u8, length of the key u16 and of the value u32, key, value.
  * Little-endian.  Record numbers run without gaps over both journals.
+ *
+ * A third file, "durable", says which change was the last one that was durable: number u64, its CRC-32C u32.  It is written
+ * behind each flush, and not flushed itself: so what was flushed and is damaged later, or cut off, is not taken for what a loss
+ * of power has kept from the disk.
  */
 #ifndef DDIO_KV_JOURNAL_H
 #define DDIO_KV_JOURNAL_H
@@ -18,12 +22,14 @@
 #include "iop/kv/map.h"
 
 #define KV_JOURNAL_HEAD 16
-#define KV_JOURNAL_MAX (64u << 20)   /* bytes of a record */
+#define KV_JOURNAL_MAX (64u << 20) /* bytes of a record */
+#define KV_DURABLE_LEN 12
 #define KV_JOURNAL_KEEP (256u << 10) /* one that is longer is cut when it is emptied */
 #define KV_KEY_MAX 500
 
 /**
  * struct kv_journal - both journals
+ * @durable_fd: of the third file; @durable: what it says, 0: nothing, or it is damaged
  * @at: the one being written
  * @size: bytes of whole records
  * @room: what is known to be zeros reaches from @size to here; 0: nothing is known
@@ -35,7 +41,8 @@
  * @unsure: a flush has failed: what it holds may be lost, whatever a later flush says, until it is emptied
  */
 struct kv_journal {
-	int fd[2];
+	int fd[2], durable_fd;
+	uint64_t durable;
 	int at;
 	uint64_t size[2], room[2];
 	uint64_t torn, beyond;
@@ -55,13 +62,16 @@ void kv_journal_close(struct kv_journal *j);
  *	first that is missing or incomplete
  * @map: gets their changes
  * Return: 0 or -errno; @j->seq is the number of the last one.  What is cut off at the end was never answered:
- * @j->torn.  If there are whole records behind the break, something in the middle is damaged: @j->beyond.
+ * @j->torn.  If there are whole records behind the break, something in the middle is damaged, or a loss of power has kept
+ * it from the disk: @j->beyond.  It is damaged, or cut off, if more was durable: @j->durable.
  */
 int kv_journal_replay(struct kv_journal *j, uint64_t after, struct kv_map *map);
 /* Keeps what both journals hold under another name, "journal.N.damaged", and begins empty ones.  0 or -errno. */
 int kv_journal_set_aside(struct kv_journal *j, const char *dir);
 /* Appends all changes of @map as one record.  Returns 0, or -errno with nothing written. */
 int kv_journal_append(struct kv_journal *j, const struct kv_map *map);
+/* All up to change @seq is on stable storage: says so in the third file.  It need not succeed. */
+void kv_journal_durable(struct kv_journal *j, struct ddio_env *env, uint64_t seq);
 /* Switches to the other journal if that is empty.  Appending leaves a broken one by itself. */
 void kv_journal_turn(struct kv_journal *j);
 /* The contents of journal @which have been committed. */

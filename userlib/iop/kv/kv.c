@@ -39,21 +39,22 @@ static int replay_rest(struct kv *kv)
 	uint64_t seq = j->seq;
 	int ret;
 
-	if (!j->torn)
+	kv->found = j->durable > seq ? KV_DAMAGED : j->beyond ? KV_TORN : KV_WHOLE;
+	if (kv->found == KV_WHOLE && !j->torn)
 		return 0;
-	if (!j->beyond) {
+	if (kv->found == KV_WHOLE) {
 		ddio_env_log(kv->env, DDIO_LOG_INFO,
 			     "%s: the journal ends with %" PRIu64
 			     " bytes of a change that was never answered: dropped",
 			     kv->db.dir, j->torn);
 		return 0;
 	}
-	ddio_env_log(
-		kv->env, DDIO_LOG_ERR,
-		"%s: the journal is damaged behind change %" PRIu64 ": %" PRIu64
-		" later changes are lost, unless the machine has just lost its power; it is kept in "
-		"journal.*.damaged; run 'ddio fsck'",
-		kv->db.dir, seq, j->beyond);
+	ddio_env_log(kv->env, DDIO_LOG_ERR,
+		     "%s: the journal is damaged behind change %" PRIu64 ": %" PRIu64
+		     " later changes are lost%s; it is kept in journal.*.damaged; run 'ddio fsck'",
+		     kv->db.dir, seq, j->beyond,
+		     kv->found == KV_DAMAGED ? ", and some of them were durable"
+					     : ", unless the machine has just lost its power");
 	kv->lost = true;
 	ret = kv_journal_set_aside(j, kv->db.dir);
 	j->seq = seq;
@@ -210,6 +211,11 @@ close_db:
 free_kv:
 	free(kv);
 	return ret;
+}
+
+enum kv_found kv_found(const struct kv *kv)
+{
+	return kv->found;
 }
 
 bool kv_lost(const struct kv *kv)

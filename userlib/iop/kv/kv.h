@@ -49,6 +49,13 @@ void kv_close(struct kv *kv);
 
 /* Returns true if the opening has found that changes or records are missing. */
 bool kv_lost(const struct kv *kv);
+/*
+ * What the opening has found of the journals: whole, but for a change that was never answered; TORN: later changes are there
+ * that follow none, so bytes are damaged, or a loss of power has kept them from the disk; DAMAGED: changes that were durable
+ * are missing.
+ */
+enum kv_found { KV_WHOLE, KV_TORN, KV_DAMAGED };
+enum kv_found kv_found(const struct kv *kv);
 
 /* Returns 0, -ENOENT or an -errno of LMDB. */
 int kv_get(struct kv *kv, uint8_t db, const void *key, size_t key_len, const void **value,

@@ -20,7 +20,7 @@
 /**
  * struct kv_flush - flushes of the journals
  * @waiting, @running: struct commit of the next one and of that under way
- * @which: bits: the journals that it is for
+ * @which: bits: the journals that it is for; @seq: the last change that they have
  */
 struct kv_flush {
 	struct ddio_list waiting, running;
@@ -28,6 +28,7 @@ struct kv_flush {
 	struct ddio_post post;
 	bool active;
 	uint8_t which;
+	uint64_t seq;
 	int err;
 };
 
@@ -41,7 +42,7 @@ struct kv_flush {
  * @bare, @sealed_bare: the layer has changes that are in no journal, since there was no room
  * @buf: the value read last
  * @lost: the opening has found that changes or records are missing; @unnumbered: and which changes are in LMDB, is not
- *	known any more
+ *	known any more; @found: what it has found of the journals
  * @timer: begins a commit by itself
  * @sync: what is committed or flushed reaches stable storage
  */
@@ -51,6 +52,7 @@ struct kv {
 	struct kv_journal journal;
 	struct kv_map change, active, sealed;
 	bool changing, adds, bare, sealed_bare, lost, unnumbered, sync;
+	enum kv_found found;
 	uint8_t own;
 	uint64_t committed, sealing;
 	int sealed_journal;

@@ -42,8 +42,8 @@ int ns_claim(struct ns *ns, const struct ns_mount *mount, struct inode *inode)
 bool ns_still_holds(const struct ns *ns, const struct ns_mount *mount, const struct inode *inode,
 		    const struct ddio_msg_fs_wrote *x)
 {
-	/* Nothing is lost that others were answered since the lease was granted. */
-	bool kept = x->lease > ns->began || ns->kept != ns->life;
+	/* Nothing is lost that was answered since the lease was granted. */
+	bool kept = x->lease > ns->began || !mount->lost;
 
 	if (!x->since && !kept)
 		return false;

@@ -12,11 +12,11 @@
 #include "proto/cursor.h"
 
 /*
- * Kinds of keys: a disk by its number, a life by its ordinal number, the present life, what is kept of others,
+ * Kinds of keys: a disk by its number, a life by its ordinal number, the present life, what is recorded of the last one,
  * incarnations of the daemon that ended in order.
  */
-enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n', KEY_KEPT = 'k', KEY_ENDS = 'e' };
-enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 16, DISK_LEN = 36, KEPT_LEN = 24 };
+enum { KEY_DISK = 'd', KEY_LIFE = 'l', KEY_NOW = 'n', KEY_LAST = 'k', KEY_ENDS = 'e' };
+enum { KEY_LEN = 1 + NS_KEY_LEN, LIFE_LEN = 16, DISK_LEN = 36, LAST_LEN = 16 };
 enum { ENDS_LEN = 8 * DDIO_ENDS };
 
 #define RANDOM_BITS DDIO_LIFE_RANDOM
@@ -113,83 +113,92 @@ static int put_life(struct lmdb *db, MDB_txn *txn, uint8_t kind, uint64_t number
 }
 
 /*
- * Whether a start has found all that was answered before.  It has if the last life was stopped in order, or if the
- * machine has not been down since: the journal is written before the answer, and only a machine that goes down loses
- * what was written and not flushed.  Mounts are told the first life since which that holds.
+ * Whether the journal was damaged.  What is durable is marked in it, so that this is missing is no effect of a loss of power; nor is
+ * it if the machine has not been down since, as then all that was written is there.  Nothing is served until somebody says that
+ * the name space is to be accepted as it is.
  */
 
 /**
- * struct kept - the record of it
- * @kept: nothing that was answered in this life, or in a later one, is lost
+ * struct last - what is recorded of that
  * @machine: the run of the machine in which the last life began; 0: not known
- * @ended: the last life, if it was stopped in order; or 0
+ * @damaged: see struct ns
  */
-struct kept {
-	uint64_t kept, machine, ended;
+struct last {
+	uint64_t machine, damaged;
 };
 
-/* @value: KEPT_LEN + NS_BYTES_EXTRA bytes. */
-static void make_kept(uint8_t key[KEY_LEN], uint8_t *value, const struct kept *kept)
+/* @value: LAST_LEN + NS_BYTES_EXTRA bytes. */
+static void make_last(uint8_t key[KEY_LEN], uint8_t *value, const struct last *last)
 {
-	uint8_t raw[KEPT_LEN];
+	uint8_t raw[LAST_LEN];
 	struct ddio_wr w = ddio_wr_begin(raw, sizeof(raw));
 
-	ddio_wr_u64(&w, kept->kept);
-	ddio_wr_u64(&w, kept->machine);
-	ddio_wr_u64(&w, kept->ended);
-	make_key(key, KEY_KEPT, 0);
+	ddio_wr_u64(&w, last->machine);
+	ddio_wr_u64(&w, last->damaged);
+	make_key(key, KEY_LAST, 0);
 	ns_bytes_put(value, key, KEY_LEN, raw, sizeof(raw));
 }
 
-static int get_kept(struct ns *ns, struct kept *kept)
+static int get_last(struct ns *ns, struct last *last)
 {
-	uint8_t raw[KEPT_LEN];
+	uint8_t raw[LAST_LEN];
 	struct ddio_rd r = ddio_rd_begin(raw, sizeof(raw));
-	int ret = get_bytes(ns, KEY_KEPT, 0, raw, sizeof(raw));
+	int ret = get_bytes(ns, KEY_LAST, 0, raw, sizeof(raw));
 
 	if (ret)
 		return ret;
-	kept->kept = ddio_rd_u64(&r);
-	kept->machine = ddio_rd_u64(&r);
-	kept->ended = ddio_rd_u64(&r);
+	last->machine = ddio_rd_u64(&r);
+	last->damaged = ddio_rd_u64(&r);
 	return 0;
 }
 
-/* Finds out what is kept of life @last and of those before it. */
-static int kept_next(struct ns *ns, uint64_t last)
+/* A start looks at what it has found of the journal. */
+static int last_next(struct ns *ns)
 {
-	struct kept kept = { .kept = 0 };
-	int ret = get_kept(ns, &kept);
-	bool on, ended;
+	struct last last = { .machine = 0 };
+	int ret = get_last(ns, &last);
+	enum kv_found found = kv_found(ns->kv);
+	bool on;
 
 	if (ret && ret != -ENOENT)
 		return ret;
-	on = ns->machine && kept.machine == ns->machine;
-	/* Without flushes the record may have come through, and what it stands for not. */
-	ended = ns->sync && last && kept.ended == last;
-	ns->kept = kept.kept && (on || ended) && !kv_lost(ns->kv) ? kept.kept : ns->life;
+	on = ns->machine && last.machine == ns->machine;
+	ns->damaged = last.damaged;
+	if (!ns->damaged && (found == KV_DAMAGED || (found == KV_TORN && on)))
+		ns->damaged = kv_changes(ns->kv) + 1;
+	if (ns->damaged)
+		ddio_env_log(ns->env, DDIO_LOG_ERR,
+			     "the name space is not served: its journal was damaged behind change "
+			     "%llu; 'ddio replace --names' accepts what is left",
+			     (unsigned long long)ns->damaged - 1);
 	return 0;
 }
 
-/* Within a transaction: a life begins, and has not ended. */
-static int kept_begin(struct ns *ns, struct lmdb *db, MDB_txn *txn)
+/* Within a transaction: a life begins. */
+static int last_begin(struct ns *ns, struct lmdb *db, MDB_txn *txn)
 {
-	const struct kept kept = { .kept = ns->kept, .machine = ns->machine };
-	uint8_t key[KEY_LEN], value[KEPT_LEN + NS_BYTES_EXTRA];
+	const struct last last = { .machine = ns->machine, .damaged = ns->damaged };
+	uint8_t key[KEY_LEN], value[LAST_LEN + NS_BYTES_EXTRA];
 	MDB_val k = lmdb_val(key, sizeof(key)), v = lmdb_val(value, sizeof(value));
 
-	make_kept(key, value, &kept);
+	make_last(key, value, &last);
 	return mdb_put(txn, db->dbi[NS_DISKS], &k, &v, 0);
 }
 
-/* Within a change. */
-static int kept_put(struct ns *ns, uint64_t ended)
+/* Within a change: the name space is accepted as it is. */
+static int last_accept(struct ns *ns)
 {
-	const struct kept kept = { .kept = ns->kept, .machine = ns->machine, .ended = ended };
-	uint8_t key[KEY_LEN], value[KEPT_LEN + NS_BYTES_EXTRA];
+	const struct last last = { .machine = ns->machine };
+	uint8_t key[KEY_LEN], value[LAST_LEN + NS_BYTES_EXTRA];
 
-	make_kept(key, value, &kept);
+	make_last(key, value, &last);
 	return kv_put(ns->kv, NS_DISKS, key, sizeof(key), value, sizeof(value));
+}
+
+enum ns_refusal ns_refusal(const struct ns *ns, uint64_t *at)
+{
+	*at = (ns->damaged ? ns->damaged : ns->old) - 1;
+	return ns->damaged ? NAMES_DAMAGED : ns->old ? NAMES_OLD : NAMES_GOOD;
 }
 
 /* The latest first, zeros behind the last.  One that is missing or damaged says that none ended so. */
@@ -231,8 +240,8 @@ int ns_ending(struct ns *ns, uint64_t boot)
 	int ret;
 
 	ns_begin(ns);
-	ret = kept_put(ns, ns->life);
-	return ns_end(ns, ret ? ret : ends_put(ns, boot));
+	ret = ends_put(ns, boot);
+	return ns_end(ns, ret);
 }
 
 int ns_disks_missing(struct ns *ns)
@@ -262,11 +271,6 @@ const struct ddio_ends *ns_ends(const struct ns *ns)
 	return &ns->ends;
 }
 
-uint64_t ns_kept(const struct ns *ns)
-{
-	return ns->kept;
-}
-
 int ns_life_next(struct ns *ns)
 {
 	struct names_life last;
@@ -278,7 +282,7 @@ int ns_life_next(struct ns *ns)
 	ddio_env_random(ns->env, &random, sizeof(random));
 	ends_load(ns);
 	ns->life = life_after(last.life, random);
-	return kept_next(ns, last.life);
+	return last_next(ns);
 }
 
 int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn)
@@ -288,7 +292,7 @@ int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn)
 
 	if (!ret)
 		ret = put_life(db, txn, KEY_NOW, 0, &life);
-	return ret ? ret : kept_begin(ns, db, txn);
+	return ret ? ret : last_begin(ns, db, txn);
 }
 
 uint64_t ns_life(const struct ns *ns)
@@ -310,6 +314,18 @@ static bool have(struct ns *ns, uint64_t life, uint64_t change)
 		if (get_life(ns, KEY_LIFE, at, &lives[1]) || !names_have(lives, 2, life, change))
 			return false;
 	return true;
+}
+
+uint32_t ns_lost(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_attach *x)
+{
+	uint32_t lost = have(ns, x->life, x->answered) ? 0 : DDIO_FS_LOST_ANSWERED;
+
+	if (!have(ns, x->life, x->durable))
+		lost |= DDIO_FS_LOST_DURABLE;
+	/* It attaches once more when it has told what it has open. */
+	if (x->life != ns->life)
+		mount->lost = lost;
+	return lost;
 }
 
 /* How a disk differs from what it was when it was last met. */
@@ -356,12 +372,17 @@ static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meet
 	else if (unknown && *met == NS_DISK_OTHER)
 		*met = NS_DISK_FORGOT; /* put there after this name space's backup */
 	*met = accept(*met, id, names);
+	if (*met == NS_NAMES_PAST &&
+	    (have(ns, id->names, 0) || (!ret && !memcmp(known.uuid, id->uuid, sizeof(id->uuid)))))
+		ns->old = id->disk + 1ull;
 	if (id->lost > ns->next && !names && *met != NS_NAMES_PAST)
 		return -ERANGE;
 	if (known.lost > id->lost)
 		id->lost = known.lost;
 	if (*met == NS_DISK_FORGOT)
 		id->lost = ns->next;
+	if (ns->old == id->disk + 1ull && (*met == NS_DISK_SAME || *met == NS_DISK_NEXT))
+		ns->old = 0;
 	if (*met != NS_DISK_NEXT && *met != NS_DISK_FORGOT)
 		return 0;
 	*met = NS_DISK_SAME;
@@ -381,9 +402,8 @@ static int pass_numbers(struct ns *ns)
 		ns->passed = true;
 		ns->limit += NUMBERS_PASSED;
 		ns->next = ns->limit;
-		ns->kept = ns->life;
 	}
-	ret = kept_put(ns, 0);
+	ret = last_accept(ns);
 	if (ret)
 		return ret;
 	return ns_put_limit(ns, ns->reserve_active && ns->reserving > ns->limit ? ns->reserving
@@ -409,7 +429,7 @@ int ns_meet(struct ns *ns, struct ddio_msg_disk_ids *x, enum ns_meeting *met, ui
 
 	*met = NS_DISK_SAME;
 	ns_begin(ns);
-	if (names && any_unknown_life(ns, x))
+	if (names && (ns->damaged || ns->old || any_unknown_life(ns, x)))
 		ret = pass_numbers(ns);
 	for (i = 0; i < x->n && !ret; i++) {
 		ret = meet(ns, &x->ids[i], names, &one);
@@ -419,6 +439,8 @@ int ns_meet(struct ns *ns, struct ddio_msg_disk_ids *x, enum ns_meeting *met, ui
 		*which = i;
 	}
 	ret = ns_end(ns, ret);
+	if (names && !ret)
+		ns->damaged = ns->old = 0;
 	x->names = ns->life;
 	/* Whoever answers waits until it is durable; without flushes nothing is. */
 	x->change = ns->sync ? kv_changes(ns->kv) : 0;

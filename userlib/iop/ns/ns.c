@@ -209,6 +209,11 @@ bool ns_full(const struct ns *ns)
 	return kv_full(ns->kv);
 }
 
+uint64_t ns_changes(const struct ns *ns)
+{
+	return kv_changes(ns->kv);
+}
+
 bool ns_sync(const struct ns *ns)
 {
 	return ns->sync;

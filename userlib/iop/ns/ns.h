@@ -78,8 +78,16 @@ uint64_t ns_inodes(struct ns *ns);
 /* disks.c: the life that began when the name space was opened, see struct ddio_disk_id. */
 uint64_t ns_life(const struct ns *ns);
 
-/* disks.c: returns the first life since which nothing that was answered is lost. */
-uint64_t ns_kept(const struct ns *ns);
+/* Returns the number of the last change: it rises with every one, also over restarts. */
+uint64_t ns_changes(const struct ns *ns);
+/* disks.c: a mount attaches: returns what is lost of what it was answered in an earlier life, DDIO_FS_LOST_*. */
+uint32_t ns_lost(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_attach *x);
+/*
+ * disks.c: returns why the name space is not to be served until somebody accepts it as it is: NAMES_DAMAGED: behind change
+ * *@at its journal is damaged; NAMES_OLD: disk *@at has heard of more.
+ */
+enum ns_refusal { NAMES_GOOD, NAMES_DAMAGED, NAMES_OLD };
+enum ns_refusal ns_refusal(const struct ns *ns, uint64_t *at);
 /*
  * Incarnation @boot of the node is stopped in order, and all that was answered is durable: notes it for the last commit.  If it is
  * not recorded, the next start takes this life for one that was cut off.  Returns 0 or -errno.

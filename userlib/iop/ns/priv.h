@@ -33,7 +33,9 @@ enum {
  * struct ns - the name space
  * @next: number of the next inode; numbers below @limit are durably reserved, below @reserving soon
  * @passed: numbers have been passed over, see ns_meet()
- * @life: see struct ddio_disk_id; @machine: digest of the machine's run, 0: not known; @kept: see ns_kept()
+ * @life: see struct ddio_disk_id; @machine: digest of the machine's run, 0: not known
+ * @damaged: the change behind which the journal was damaged, plus 1, until somebody has accepted that; @old: a disk that has
+ *	heard of more, plus 1; 0: neither
  * @ends: see ns_ends()
  * @began: changes from here on are of this start
  * @count: inodes; @counting: how many the current change adds
@@ -61,7 +63,7 @@ struct ns {
 	uint64_t timeout_ns;
 	uint64_t next, limit, reserving;
 	bool passed;
-	uint64_t life, machine, kept, began;
+	uint64_t life, machine, damaged, old, began;
 	struct ddio_ends ends;
 	uint64_t count;
 	int64_t counting;
@@ -108,6 +110,7 @@ struct ns_told {
  * @any_done: @forgotten is valid; @keep: if it ends, its results stay
  * @keeps: it has not lost what it held before the restart, and may tell it again
  * @ns, @mark: make durable that it loses its locks
+ * @lost: the name space has lost something that it was answered in an earlier life
  * @owned: since this start of the name space it is known whose it is: @owner's, 0: root's
  * @tells: the last NS_TELLS of what it has told by leases and was taken, of @ntells in all; NULL: none
  */
@@ -121,7 +124,7 @@ struct ns_mount {
 	struct ddio_hash_walk walk;
 	struct ns_end *end;
 	uint32_t owner;
-	bool before, told, any_done, keep, keeps, owned;
+	bool before, told, any_done, keep, keeps, owned, lost;
 	struct ns_told *tells;
 	uint64_t ntells;
 	struct ns *ns;

@@ -28,7 +28,7 @@ static void attached(struct server_request *req, const struct ddio_msg_fs_attach
 	out.timeout_ns = ns_timeout(ns);
 	out.known = known;
 	out.life = ns_life(ns);
-	out.kept = ns_kept(ns);
+	out.lost = ns_lost(ns, mount, x);
 	/* after a restart the name space waits for the mounts that it knew */
 	FS_REPLY(req, fs_attached, &out, !known);
 }

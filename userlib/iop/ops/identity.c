@@ -23,9 +23,7 @@ static const char *const meetings[] = {
 	[NS_DISK_PAST] =
 		"disk %s of node %s and its records were put back from a backup: give back the "
 		"younger ones, or accept these by 'ddio replace %s'",
-	[NS_NAMES_PAST] =
-		"the name space is older than what disk %s of node %s has seen: give back its "
-		"younger records, or accept these by 'ddio replace --names'",
+	[NS_NAMES_PAST] = SERVER_NAMES_OLD,
 };
 
 static void meeting_refused(struct server_request *req, const struct ddio_msg_disk_ids *x,
@@ -106,7 +104,14 @@ static void serve_meeting(struct server_request *req, struct ddio_msg_disk_ids *
 {
 	enum ns_meeting met;
 	uint32_t which = 0;
-	int err = accepts(x) && user_of(req) ? -EACCES : ns_meet(fs_ns(req), x, &met, &which);
+	uint64_t at;
+	int err;
+
+	if (!(x->flags & DDIO_DISKS_NAMES) && ns_refusal(fs_ns(req), &at) == NAMES_DAMAGED) {
+		server_names_refused(req);
+		return;
+	}
+	err = accepts(x) && user_of(req) ? -EACCES : ns_meet(fs_ns(req), x, &met, &which);
 
 	if (err)
 		server_fail_errno(req, err, "meeting disks");

@@ -47,7 +47,8 @@ static bool op_allowed(const struct server_op *op, struct server_request *req, c
 		server_fail_names(req);
 		return false;
 	}
-	return true;
+	/* Only a meeting may accept it as it is. */
+	return !op->names || op->opcode == DDIO_OP_FS_DISKS || !server_names_refused(req);
 }
 
 static int request_serve(struct server_client *sc, const struct server_op *op,

@@ -141,11 +141,31 @@ void server_reply_early(struct server_request *req)
 		reply_sent(req, ddio_conn_reply(req->client->conn, &req->msg, DDIO_ST_OK, NULL, 0));
 }
 
+/* With the number of the last change, which includes that of the request. */
+static int reply_numbered(struct server_request *req, const void *fixed, size_t len)
+{
+	uint8_t *buf = malloc(len + DDIO_CHANGE_LEN);
+	int err;
+
+	if (!buf)
+		return -ENOMEM;
+	if (len)
+		memcpy(buf, fixed, len);
+	ddio_put_change(buf + len, ns_changes(req->reactor->iop->ns));
+	err = ddio_conn_reply(req->client->conn, &req->msg, DDIO_ST_OK, buf, len + DDIO_CHANGE_LEN);
+	free(buf);
+	return err;
+}
+
 void server_reply(struct server_request *req, const void *fixed, size_t len)
 {
-	if (req->client)
-		reply_sent(req,
-			   ddio_conn_reply(req->client->conn, &req->msg, DDIO_ST_OK, fixed, len));
+	int err = 0;
+
+	if (req->client && ddio_opcode_numbered(req->msg.opcode))
+		err = reply_numbered(req, fixed, len);
+	else if (req->client)
+		err = ddio_conn_reply(req->client->conn, &req->msg, DDIO_ST_OK, fixed, len);
+	reply_sent(req, err);
 	server_request_end(req);
 }
 
@@ -227,6 +247,24 @@ int server_fail_decode(struct server_request *req, int err, const char *what)
 				       : "malformed",
 		    what);
 	return 0;
+}
+
+bool server_names_refused(struct server_request *req)
+{
+	const struct ddio_conf *conf = req->reactor->iop->conf;
+	uint64_t at;
+
+	switch (ns_refusal(req->reactor->iop->ns, &at)) {
+	case NAMES_DAMAGED:
+		server_fail(req, DDIO_ST_IO, SERVER_NAMES_DAMAGED, (unsigned long long)at);
+		return true;
+	case NAMES_OLD:
+		server_fail(req, DDIO_ST_IO, SERVER_NAMES_OLD, conf->disks[at].name,
+			    conf->nodes[conf->disks[at].node].name);
+		return true;
+	default:
+		return false;
+	}
 }
 
 void server_fail_names(struct server_request *req)

@@ -77,6 +77,15 @@ void server_fail_errno(struct server_request *req, int err, const char *what);
 int server_fail_decode(struct server_request *req, int err, const char *what);
 /* Ends a request that only the node with the name space can serve. */
 void server_fail_names(struct server_request *req);
+/* Returns true if the name space is not served until somebody accepts it as it is; then the request is over. */
+bool server_names_refused(struct server_request *req);
+#define SERVER_NAMES_OLD                                                                        \
+	"the name space is older than what disk %s of node %s has seen: give back its younger " \
+	"records, or accept these by 'ddio replace --names'"
+#define SERVER_NAMES_DAMAGED                                                                        \
+	"the name space is older than what it has answered: its journal is damaged behind change "  \
+	"%llu, what is left of it is kept in journal.*.damaged; give back its younger records, or " \
+	"accept these by 'ddio replace --names'"
 /* Replies with the record @x of a codec, and ends the request. */
 #define SERVER_REPLY(req, name, x)                                                       \
 	do {                                                                             \

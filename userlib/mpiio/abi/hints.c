@@ -37,12 +37,7 @@ static uint32_t unit_of(MPI_Info info)
 	return n & (n - 1) ? 0 : (uint32_t)n;
 }
 
-bool hints_any(MPI_Info info)
-{
-	return unit_of(info) || number_of(info, "striping_factor", 1, HINTS_DISKS);
-}
-
-void hints_stripe(MPI_Info info, const char *path)
+void hints_stripe(MPI_Info info, int fd)
 {
 	uint32_t unit = unit_of(info),
 		 n = (uint32_t)number_of(info, "striping_factor", 1, HINTS_DISKS);
@@ -51,11 +46,11 @@ void hints_stripe(MPI_Info info, const char *path)
 
 	if (unit) {
 		snprintf(text, sizeof(text), "%u", unit);
-		setxattr(path, "ddio.stripe", text, strlen(text), 0);
+		fsetxattr(fd, "ddio.stripe", text, strlen(text), 0);
 	}
 	if (n) {
 		snprintf(text, sizeof(text), n > 1 ? "%u-%u" : "%u", first, first + n - 1);
-		setxattr(path, "ddio.disks", text, strlen(text), 0);
+		fsetxattr(fd, "ddio.disks", text, strlen(text), 0);
 	}
 }
 

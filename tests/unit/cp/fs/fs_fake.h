@@ -158,9 +158,12 @@ static inline void fake_attach(struct fake_conn *c, const void *p, size_t len,
 {
 	struct fake_names *k = c->k;
 	struct ddio_msg_fs_attach x;
-	struct ddio_msg_fs_attached y = { .boot = k->boot, .life = fake_life(k), .kept = 1 };
+	struct ddio_msg_fs_attached y = { .boot = k->boot, .life = fake_life(k) };
 
 	FAKE_ASSERT(!ddio_get_fs_attach(p, len, &x));
+	/* The life that it was answered in is none of this name space. */
+	if (x.life != y.life && x.life >> DDIO_LIFE_RANDOM >= y.life >> DDIO_LIFE_RANDOM)
+		y.lost = DDIO_FS_LOST_ANSWERED;
 	k->attaches++;
 	if (x.flags & DDIO_FS_ATTACH_TOLD)
 		k->known = true;
@@ -326,6 +329,10 @@ static inline int fake_message(void *ctx, const struct ddio_msg *msg, const void
 	a.status = 0;
 	a.len = 0;
 	fake_serve(c, msg, payload, &a);
+	if (a.len >= 0 && !a.status && ddio_opcode_numbered(msg->opcode)) {
+		ddio_put_change(a.buf + a.len, ++k->changes);
+		a.len += DDIO_CHANGE_LEN;
+	}
 	if (lose)
 		return -ECONNRESET;
 	if (msg->opcode == k->lose) {

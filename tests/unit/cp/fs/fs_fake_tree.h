@@ -58,7 +58,8 @@ struct fake_conn {
  * @lose_at: the connection is lost at the message of this number (1 is the first); @late: after it was
  *	carried out, otherwise before
  * @reborn_at: the server restarts at that message
- * @messages: messages so far; @executed: changes carried out; @repeated: replies from memory
+ * @messages: messages so far; @executed: changes carried out; @repeated: replies from memory; @changes: the number of the
+ *	last change that was answered
  * @known: the server knows what the mount has open
  * @mute: replies carry no attributes of directories, except to requests for them
  * @hold: the reply to the next request with this opcode is @held until fake_let_go()
@@ -76,6 +77,7 @@ struct fake_names {
 	bool known, late, deaf, mute;
 	uint64_t lose_at, reborn_at, messages, executed, repeated, upto;
 	uint32_t attaches, detaches, told, gone, releases, synced;
+	uint64_t changes;
 	struct fake_inode inode[FAKE_INODES];
 	struct fake_name names[FAKE_NAMES];
 	struct fake_done done[FAKE_DONE];

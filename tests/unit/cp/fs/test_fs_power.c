@@ -157,6 +157,43 @@ static void daemon_dies(void)
 	power_end(&p);
 }
 
+/* The file system of the records goes away and comes back, as its disk was; the machine has not been down. */
+static void file_system_comes_back(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 30);
+
+	image(&p);
+	append_and_rename(&p, m);
+	die(&p, "image", "first");
+	FS_ERR(m, -EIO, ddio_fs_sync, p.a);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, p.d[0]);
+	FS_ERR(m, -EIO, ddio_fs_sync_dir, m->fs, p.d[1]);
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync_dir, m->fs, p.d[1]);
+	power_end(&p);
+}
+
+/* It comes back as it was before a sync that was answered: whoever has something open hears of it. */
+static void durable_comes_undone(void)
+{
+	struct power p;
+	struct fs_mount *m = power_begin(&p, 31);
+	uint64_t seen = ddio_fs_dir_seen(m->fs), later = seen;
+
+	image(&p);
+	append_and_rename(&p, m);
+	FS_OK(m, ddio_fs_sync, p.a);
+	all_there(&p, m);
+	die(&p, "image", "first");
+	FS_ERR(m, -EIO, ddio_fs_sync, p.a);
+	FS_ERR(m, -EIO, ddio_fs_sync_opened, m->fs, p.d[0], &seen);
+	FS_ERR(m, -EIO, ddio_fs_sync_opened, m->fs, p.d[1], &later);
+	FS_OK(m, ddio_fs_sync, p.a);
+	FS_OK(m, ddio_fs_sync_opened, m->fs, p.d[1], &later);
+	power_end(&p);
+}
+
 /* Stopped in order, then the machine is off for a while. */
 static void stopped_in_order(void)
 {
@@ -383,6 +420,8 @@ static const struct ut_case cases[] = {
 	{ "openings of a directory", openings_of_a_directory },
 	{ "removed by a start", removed_by_a_start },
 	{ "another life of that number", another_life_of_that_number },
+	{ "the file system comes back", file_system_comes_back },
+	{ "what was durable comes undone", durable_comes_undone },
 	{ 0 },
 };
 

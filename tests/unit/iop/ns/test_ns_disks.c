@@ -212,51 +212,43 @@ static void test_names_before_a_replacement(void)
 	nst_end(&t);
 }
 
-/* The next life, on that run of the machine; what the last one was is kept, or not. */
-static void next_on(struct nst *t, const char *machine, bool kept)
+/* A mount that was answered change @answered in life @life, and told that @durable is durable, attaches: what is lost. */
+static uint32_t lost(struct nst *t, uint64_t life, uint64_t answered, uint64_t durable)
 {
-	uint64_t before = ns_kept(t->ns), last = ns_life(t->ns);
+	const struct ddio_msg_fs_attach x = { .life = life,
+					      .answered = answered,
+					      .durable = durable };
+	struct ns_mount mount = { .conns = 0 };
 
-	CU_ASSERT(before && before <= last);
-	t->machine = machine;
-	CU_ASSERT_EQUAL_FATAL(nst_reopen(t), 0);
-	CU_ASSERT(ns_life(t->ns) > last);
-	CU_ASSERT_EQUAL(ns_kept(t->ns), kept ? before : ns_life(t->ns));
+	return ns_lost(t->ns, &mount, &x);
 }
 
-static void test_kept(void)
+static void test_lost_by_number(void)
 {
+	uint64_t first, second, change, more;
 	struct nst t;
 
 	nst_begin(&t);
-	t.sync = true;
-	CU_ASSERT_EQUAL(ns_kept(t.ns), ns_life(t.ns));
-	/* Nobody knows the run of the machine, or it is another one. */
-	next_on(&t, NULL, false);
-	next_on(&t, "", false);
-	next_on(&t, "a", false);
-	next_on(&t, "b", false);
-	next_on(&t, NULL, false);
-	/* It is the same. */
-	next_on(&t, "b", false);
-	next_on(&t, "b", true);
-	next_on(&t, "b", true);
-	/* The last life was stopped in order: that one only. */
-	CU_ASSERT_EQUAL(ns_ending(t.ns, 11), 0);
-	next_on(&t, "c", true);
-	CU_ASSERT(ns_ends(t.ns)->known && ns_ends(t.ns)->n == 1);
-	next_on(&t, "d", false);
-	CU_ASSERT_EQUAL(ns_ending(t.ns, 12), 0);
-	next_on(&t, NULL, true);
-	/* What ended in order once has done so for ever. */
-	CU_ASSERT(ddio_ends_has(ns_ends(t.ns), 11) && ddio_ends_has(ns_ends(t.ns), 12));
-	/* Without flushes nobody knows. */
-	t.sync = false;
-	next_on(&t, "e", false);
-	CU_ASSERT(!ns_ends(t.ns)->known && !ns_ends(t.ns)->n);
-	CU_ASSERT_EQUAL(ns_ending(t.ns, 13), 0);
-	next_on(&t, "f", false);
-	next_on(&t, "f", true);
+	first = ns_life(t.ns);
+	nst_make(&t, NST_ROOT, "x", S_IFDIR | 0755);
+	change = ns_changes(t.ns);
+	CU_ASSERT_EQUAL(lost(&t, 0, 0, 0), 0);
+	CU_ASSERT_EQUAL(lost(&t, first, change, change), 0);
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	second = ns_life(t.ns);
+	/* The start has found all of it, whatever there is now. */
+	nst_make(&t, NST_ROOT, "y", S_IFDIR | 0755);
+	more = ns_changes(t.ns);
+	CU_ASSERT_EQUAL(lost(&t, first, change, change), 0);
+	CU_ASSERT_EQUAL(lost(&t, first, more, change), DDIO_FS_LOST_ANSWERED);
+	CU_ASSERT_EQUAL(lost(&t, first, more, more), DDIO_FS_LOST_ALL);
+	CU_ASSERT_EQUAL(lost(&t, second, more, change), 0);
+	/* A later life that found more says nothing of the one in between. */
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(lost(&t, first, more, change), DDIO_FS_LOST_ANSWERED);
+	CU_ASSERT_EQUAL(lost(&t, second, more, more), 0);
+	/* A life that there never was. */
+	CU_ASSERT_EQUAL(lost(&t, second + 1, 0, 0), DDIO_FS_LOST_ALL);
 	nst_end(&t);
 }
 
@@ -278,39 +270,126 @@ static void test_last_ends(void)
 	nst_end(&t);
 }
 
-/* A journal that is damaged has lost something, whoever stopped and wherever. */
-static void test_kept_of_a_damaged_journal(void)
+static void damage(const struct nst *t, long at)
 {
-	struct nst t;
 	char path[300];
 	FILE *f;
 
-	nst_begin(&t);
-	next_on(&t, "a", false);
-	nst_make(&t, NST_ROOT, "x", S_IFDIR | 0755);
-	nst_make(&t, NST_ROOT, "y", S_IFDIR | 0755);
-	snprintf(path, sizeof(path), "%s/journal.%d", t.dir, t.ns->kv->journal.at);
+	snprintf(path, sizeof(path), "%s/journal.%d", t->dir, t->ns->kv->journal.at);
 	f = fopen(path, "r+b");
-	CU_ASSERT_FATAL(f && !fseek(f, KV_JOURNAL_HEAD + 1, SEEK_SET));
+	CU_ASSERT_FATAL(f && !fseek(f, at, SEEK_SET));
 	fputc(0xa5, f);
 	fclose(f);
-	next_on(&t, "a", false);
-	next_on(&t, "a", true);
-	nst_end(&t);
 }
 
-/* Somebody has accepted records of the past: mounts have had answers that these do not know. */
-static void test_kept_of_the_past(void)
+static enum ns_refusal refusal(const struct nst *t)
 {
-	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 7, .names = 0x99 };
+	uint64_t at;
+
+	return ns_refusal(t->ns, &at);
+}
+
+static int flush(struct nst *t)
+{
+	struct ut_commit c;
+
+	ut_commit_init(&c, t->env);
+	ns_flush(t->ns, &c.commit);
+	return ut_commit_wait(&c);
+}
+
+/*
+ * A byte of the journal is wrong, and later changes are there: that is damage if the machine has not been down, or if what is
+ * missing was durable; otherwise a loss of power may have kept it from the disk.
+ */
+static void damaged(bool flushed, const char *machine, enum ns_refusal want)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 };
 	struct nst t;
 
 	nst_begin(&t);
-	next_on(&t, "a", false);
-	next_on(&t, "a", true);
+	t.sync = true;
+	t.machine = "first";
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	nst_make(&t, NST_ROOT, "x", S_IFDIR | 0755);
+	nst_make(&t, NST_ROOT, "y", S_IFDIR | 0755);
+	CU_ASSERT(!flushed || !flush(&t));
+	damage(&t, KV_JOURNAL_HEAD + 1);
+	t.machine = machine;
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(refusal(&t), want);
+	/* The next start has nothing to find any more. */
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(refusal(&t), want);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(refusal(&t), want);
 	CU_ASSERT_EQUAL(meet(&t, &id, DDIO_DISKS_NAMES), NS_DISK_SAME);
-	CU_ASSERT_EQUAL(ns_kept(t.ns), ns_life(t.ns));
-	next_on(&t, "a", true);
+	CU_ASSERT_EQUAL(refusal(&t), NAMES_GOOD);
+	CU_ASSERT_EQUAL(nst_commit(&t), 0);
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	CU_ASSERT_EQUAL(refusal(&t), NAMES_GOOD);
+	ddio_sim_run_for(t.world, 1000000);
+	nst_end(&t);
+}
+
+static void test_damaged_journal(void)
+{
+	damaged(true, "first", NAMES_DAMAGED);
+	damaged(true, "second", NAMES_DAMAGED);
+	damaged(true, NULL, NAMES_DAMAGED);
+	damaged(false, "first", NAMES_DAMAGED);
+	damaged(false, "second", NAMES_GOOD);
+	damaged(false, NULL, NAMES_GOOD);
+}
+
+/* The journal loses records that were flushed. */
+static void test_cut_flushed(void)
+{
+	char path[300];
+	struct nst t;
+
+	nst_begin(&t);
+	t.sync = true;
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	nst_make(&t, NST_ROOT, "x", S_IFDIR | 0755);
+	CU_ASSERT_EQUAL(flush(&t), 0);
+	snprintf(path, sizeof(path), "%s/journal.%d", t.dir, t.ns->kv->journal.at);
+	ns_close(t.ns);
+	CU_ASSERT_EQUAL(truncate(path, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(nst_open(&t), 0);
+	CU_ASSERT_EQUAL(refusal(&t), NAMES_DAMAGED);
+	nst_end(&t);
+}
+
+/* It loses some that were not: only a disk that has heard of them knows. */
+static void test_cut_journal(void)
+{
+	struct ddio_disk_id id = { .disk = 3, .uuid = { 1 }, .life = 5 };
+	struct ddio_msg_disk_ids x = { .n = 1, .ids = &id };
+	enum ns_meeting met;
+	char path[300];
+	uint32_t which;
+	struct nst t;
+
+	nst_begin(&t);
+	t.sync = true;
+	CU_ASSERT_EQUAL_FATAL(nst_reopen(&t), 0);
+	nst_make(&t, NST_ROOT, "x", S_IFDIR | 0755);
+	CU_ASSERT_EQUAL(ns_meet(t.ns, &x, &met, &which), 0);
+	CU_ASSERT_EQUAL(x.change, ns_changes(t.ns));
+	id.names = x.names;
+	id.change = x.change;
+	snprintf(path, sizeof(path), "%s/journal.%d", t.dir, t.ns->kv->journal.at);
+	ddio_sim_run_for(t.world, 1000000);
+	ns_close(t.ns);
+	CU_ASSERT_EQUAL(truncate(path, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(nst_open(&t), 0);
+	CU_ASSERT_EQUAL(refusal(&t), NAMES_GOOD);
+	CU_ASSERT_EQUAL(meet(&t, &id, 0), NS_NAMES_PAST);
+	CU_ASSERT_EQUAL(refusal(&t), NAMES_OLD);
+	CU_ASSERT_EQUAL(meet(&t, &id, DDIO_DISKS_NAMES), NS_DISK_SAME);
+	CU_ASSERT_EQUAL(refusal(&t), NAMES_GOOD);
+	ddio_sim_run_for(t.world, 1000000);
 	nst_end(&t);
 }
 
@@ -323,10 +402,11 @@ static const struct ut_case cases[] = {
 	{ "lives of the name space", test_lives },
 	{ "numbers stay passed over", test_numbers_stay_passed },
 	{ "names from before a replacement", test_names_before_a_replacement },
-	{ "what is kept of earlier lives", test_kept },
+	{ "what is lost of earlier lives", test_lost_by_number },
 	{ "the last ends", test_last_ends },
-	{ "what a damaged journal has kept", test_kept_of_a_damaged_journal },
-	{ "what records of the past have kept", test_kept_of_the_past },
+	{ "a damaged journal", test_damaged_journal },
+	{ "what was flushed is cut off", test_cut_flushed },
+	{ "a journal that was cut", test_cut_journal },
 	{ NULL, NULL },
 };
 

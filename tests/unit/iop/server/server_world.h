@@ -42,6 +42,7 @@ struct sw {
 
 /**
  * struct sc - a client
+ * @change: the last one that a reply has told
  * @replies: so far, @failures of them errors; the last of them is in @status, @tag, @text or @data
  * @sink: bulk of the next reply
  * @grant: the last of @grants
@@ -58,6 +59,7 @@ struct sc {
 	int err;
 	char why[1024];
 	uint32_t replies, failures;
+	uint64_t change;
 	uint64_t tag, tags;
 	uint32_t status;
 	uint16_t opcode;
@@ -250,6 +252,8 @@ static int sc_message(void *ctx, const struct ddio_msg *msg, const void *payload
 		ddio_get_text(payload, len, c->text);
 		c->failures++;
 	}
+	if (!msg->status && ddio_opcode_numbered(msg->opcode))
+		CU_ASSERT_EQUAL_FATAL(ddio_get_change(payload, &len, &c->change), 0);
 	c->len = len < sizeof(c->data) ? len : sizeof(c->data);
 	memcpy(c->data, payload, c->len);
 	return 0;

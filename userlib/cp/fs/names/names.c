@@ -93,6 +93,37 @@ static bool is_meta(uint16_t opcode)
 	}
 }
 
+/* Takes the number of a change off the reply.  Returns false if it is missing. */
+static bool take_change(struct fsc_ask *ask, struct reply *reply)
+{
+	struct fsc_names *names = ask->home->fs->names;
+	uint64_t change;
+
+	if (!ddio_opcode_numbered(ask->opcode))
+		return true;
+	if (ddio_get_change(reply->payload, &reply->len, &change))
+		return false;
+	if (change > names->change)
+		names->change = change;
+	return true;
+}
+
+static void ask_succeeded(struct fsc_ask *ask, struct reply reply)
+{
+	struct ddio_fs *fs = ask->home->fs;
+
+	ask->cancelled = false;
+	fsc_node_answered(names_reactor(fs), names_node(fs));
+	if (!take_change(ask, &reply)) {
+		fsc_ask_malformed(ask);
+	} else {
+		names_answered(ask, &reply);
+		if (ask->take)
+			ask->take(ask, &reply);
+	}
+	ask_end(ask);
+}
+
 static void ask_replied(struct node_request *request, const struct reply *reply)
 {
 	struct fsc_ask *ask = request->arg;
@@ -105,12 +136,7 @@ static void ask_replied(struct node_request *request, const struct reply *reply)
 	if (!fsc_status_unanswered(reply->status))
 		names_heard(fs, ask->sent_ns);
 	if (!reply->status) {
-		ask->cancelled = false;
-		fsc_node_answered(names_reactor(fs), names_node(fs));
-		names_answered(ask, reply);
-		if (ask->take)
-			ask->take(ask, reply);
-		ask_end(ask);
+		ask_succeeded(ask, *reply);
 	} else if (!ask->cancelled && fsc_status_unanswered(reply->status) &&
 		   fsc_node_retry(names_reactor(fs), names_node(fs))) {
 		/* If the connection is still there, the name server is shutting down: try later. */
@@ -150,6 +176,7 @@ static void ask_send(struct fsc_ask *ask)
 	if (ask->numbered)
 		ask_number(ask);
 	ask->answered = fs->names->unsynced.clock;
+	ask->change = fs->names->change;
 	ask->sent_ns = ddio_env_now(names_reactor(fs)->env);
 	if (is_meta(ask->opcode))
 		atomic_fetch_add(&fs->meta, 1);
@@ -259,10 +286,13 @@ static void names_answered(struct fsc_ask *ask, const struct reply *reply)
 	struct ddio_fs *fs = ask->home->fs;
 	struct fsc_unsynced *u = &fs->names->unsynced;
 
-	if (fsc_ask_synced(ask))
+	if (fsc_ask_synced(ask)) {
 		fsc_unsynced_durable(u, ask->answered);
-	else
+		if (ask->change > fs->names->durable)
+			fs->names->durable = ask->change;
+	} else {
 		fsc_unsynced_changed(u, ask, reply);
+	}
 	if (u->nfresh >= UNSYNCED_MANY)
 		names_sync_quietly(fs, u->clock);
 }
@@ -275,38 +305,41 @@ bool fsc_ask_lost(struct fsc_ask *ask, uint64_t ino, uint64_t *seen)
 void fsc_ask_losses(struct fsc_ask *ask, uint64_t ino, uint64_t *seen)
 {
 	if (fsc_ask_lost(ask, ino, seen))
-		fsc_error_set(&ask->error, -EIO,
-			      "the name server's machine went down: changes of names, sizes and "
-			      "attributes that were not synced may be lost");
+		fsc_error_set(
+			&ask->error, -EIO,
+			"the name server has lost changes of names, sizes and attributes: those "
+			"that were not synced may be among them");
 }
 
-/* Returns true if what the name server answered in the incarnation known so far may be lost. */
-static bool names_may_be_lost(const struct fsc_names *names, const struct ddio_msg_fs_attached *x)
+/* What the name server has lost is told by the next sync of each inode that was changed, or of any that is open. */
+static void names_lost(struct ddio_fs *fs, uint32_t lost)
 {
-	if (x->boot == names->boot)
-		return false;
-	if (x->life == names->life)
-		return false;
-	/* Another life with this or a later number: the name space was put back, and that one was not in it. */
-	return names->life < x->kept ||
-	       names->life >> DDIO_LIFE_RANDOM >= x->life >> DDIO_LIFE_RANDOM;
+	struct fsc_unsynced *u = &fs->names->unsynced;
+	bool durable = lost & DDIO_FS_LOST_DURABLE;
+
+	if (!durable && !fsc_unsynced_any(u, UINT64_MAX))
+		return;
+	fsc_log(fs, DDIO_LOG_WARN,
+		"the name server has lost changes of names, sizes and attributes%s",
+		durable ? " that were durable" : " that were not synced");
+	if (u->unnamed || durable)
+		fs->names->ops->unnamed_lost(fs);
+	fsc_unsynced_lost(u);
+	if (durable)
+		fsc_unsynced_forget(u);
+	if (fs->names_lost)
+		fs->names_lost(fs->names_lost_arg);
 }
 
+/* What a life of the name space has found when it began is durable. */
 static void names_compare(struct ddio_fs *fs, const struct ddio_msg_fs_attached *x)
 {
 	struct fsc_names *names = fs->names;
 
-	if (names->attached_once && fsc_unsynced_any(&names->unsynced, UINT64_MAX) &&
-	    names_may_be_lost(names, x)) {
-		fsc_log(fs, DDIO_LOG_WARN,
-			"the name server's machine went down: changes of names, sizes and attributes "
-			"that were not synced may be lost");
-		if (names->unsynced.unnamed)
-			names->ops->unnamed_lost(fs);
-		fsc_unsynced_lost(&names->unsynced);
-		if (fs->names_lost)
-			fs->names_lost(fs->names_lost_arg);
-	}
+	if (names->life && x->lost)
+		names_lost(fs, x->lost);
+	if (names->life != x->life)
+		names->change = names->durable = 0;
 	names->boot = x->boot;
 	names->life = x->life;
 }
@@ -444,7 +477,10 @@ static void names_attached(struct node_request *request, const struct reply *rep
 static void names_attach(struct ddio_fs *fs, uint32_t flags)
 {
 	struct fsc_names *names = fs->names;
-	struct ddio_msg_fs_attach x = { .flags = flags };
+	struct ddio_msg_fs_attach x = { .flags = flags,
+					.life = names->life,
+					.answered = names->change,
+					.durable = names->durable };
 	struct node_request *request = &names->request;
 	ssize_t len;
 

@@ -21,7 +21,8 @@
  * @name: FS_MAKE, FS_UNLINK: the name, by fsc_ahead_name()
  * @sent: when it was last sent, by the clock of dirattr.h; @sent_ns: by the reactor's
  * @meta: struct ddio_fs.meta then
- * @answered: the changes that were answered when it was last sent, by struct fsc_unsynced.clock
+ * @answered: the changes that were answered when it was last sent, by struct fsc_unsynced.clock; @change: by the name
+ *	server's numbers
  * @cancelled: no one waits for it, so it is not made again; in done(): nor is it known whether it was
  *	carried out
  * @take: called with the reply of a success (an empty one if nothing was sent), on reactor 0, before done(); an error that it sets counts;
@@ -34,7 +35,7 @@ struct fsc_ask {
 	struct fsc_reactor *home;
 	uint16_t opcode;
 	bool numbered, cancelled, durable;
-	uint64_t seq, sole, about, name, sent, sent_ns, meta, answered;
+	uint64_t seq, sole, about, name, sent, sent_ns, meta, answered, change;
 	void *fixed;
 	size_t len;
 	struct fsc_error error;
@@ -91,6 +92,7 @@ struct fsc_names_ops {
  * @leaving, @left: the end: the name server is being told, and has been
  * @held: requests that wait until it is attached
  * @order: numbered requests without an answer, oldest first
+ * @change: the last change that it was answered in life @life; @durable: the last one that it was told is durable
  * @boot, @life: the name server's incarnation that it has attached to last; @life 0: not known
  * @unsynced: changes that are not known to be durable; @syncing: FS_SYNC is under way for them
  * @beaten: the changes that had been answered at the last beat, by struct fsc_unsynced.clock
@@ -109,7 +111,7 @@ struct fsc_names {
 	uint64_t seq;
 	struct ddio_list held, order;
 	struct ddio_list opens, locks;
-	uint64_t boot, life;
+	uint64_t boot, life, change, durable;
 	struct fsc_unsynced unsynced;
 	bool syncing;
 	uint64_t beaten;

@@ -252,6 +252,11 @@ void fsc_unsynced_lost(struct fsc_unsynced *u)
 	}
 }
 
+void fsc_unsynced_forget(struct fsc_unsynced *u)
+{
+	u->forgotten = event_next(u);
+}
+
 static bool tell_any(struct fsc_unsynced *u)
 {
 	bool lost = u->told_any != u->losses;

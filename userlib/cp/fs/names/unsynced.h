@@ -53,6 +53,8 @@ bool fsc_unsynced_any(const struct fsc_unsynced *u, uint64_t clock);
 bool fsc_unsynced_has(const struct fsc_unsynced *u, uint64_t ino);
 /* All of it may be lost. */
 void fsc_unsynced_lost(struct fsc_unsynced *u);
+/* So may what was durable, of whatever inode: every opening that there is hears of it. */
+void fsc_unsynced_forget(struct fsc_unsynced *u);
 /* The inode counts as changed, whether it was or not. */
 void fsc_unsynced_add(struct fsc_unsynced *u, uint64_t ino);
 /* Returns the last event, for an opening that begins.  Any thread. */

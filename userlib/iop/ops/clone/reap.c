@@ -296,8 +296,12 @@ static void list(struct clone_reaper *r)
 {
 	struct ddio_msg_ns_listing out;
 	uint32_t i;
-	int err = ns_orphans(r->reactor->iop->ns, &r->after, REAP_LISTED, &out);
+	uint64_t at;
+	int err = -EIO;
 
+	/* What has no name may have had one. */
+	if (ns_refusal(r->reactor->iop->ns, &at) == NAMES_GOOD)
+		err = ns_orphans(r->reactor->iop->ns, &r->after, REAP_LISTED, &out);
 	r->list_at = err ? a_timeout_later(r) : out.more ? now(r) : 0;
 	if (err)
 		return;
