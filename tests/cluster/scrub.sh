@@ -56,6 +56,7 @@ running() {
 }
 check "both are running again" [ "$(running)" = 2 ]
 check "stopped" scrub --stop
+fails "fsck tells what they have found" "checksums did not match.*INCONSISTENT" bash -c "'$ddio' fsck | tr '\\n' ' ' >&2; exit \${PIPESTATUS[0]}"
 check "nothing is running" [ "$(grep -c running "$dir/out")" = 0 ]
 fails "all round from there" "" scrub
 check "all are found again" [ "$(column 6)" = $N ]

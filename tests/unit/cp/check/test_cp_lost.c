@@ -451,6 +451,62 @@ static void unreadable(struct cp_proc *p)
 	ddio_close(f);
 }
 
+static int scrub_look(void *arg, const struct ddio_scrub_state *st)
+{
+	*(int *)arg += st->running != 0;
+	return 0;
+}
+
+static void scrub(struct cp_proc *p)
+{
+	int running = 0;
+
+	CP_OK(p, ddio_scrub(p->session, DDIO_SCRUB_START, 0, scrub_look, &running));
+	do {
+		running = 0;
+		ddio_sim_sleep(p->env, CP_SEC);
+		CP_OK(p, ddio_scrub(p->session, DDIO_SCRUB_LOOK, 0, scrub_look, &running));
+	} while (running);
+}
+
+/* What a scrub has found wrong is a problem of each check, until the next scrub finds nothing. */
+static void scrubbed(struct cp_proc *p)
+{
+	const uint32_t first[] = { 1 };
+	const struct ddio_striping there = { .struct_size = SIZE, .disks = first, .ndisks = 1 };
+	struct ddio_sim_medium_faults bad = { .bad_first = 0 };
+	struct ddio_placement place = { .start = 0 };
+	struct ddio_check_result r;
+	struct ddio_file *f = NULL;
+	struct said said;
+
+	make_file(p, "s", &there, 0, 3);
+	CP_OK(p, ddio_open(p->session, "s", 0, NULL, &f));
+	CP_OK(p, ddio_drop_cache(f));
+	CU_ASSERT_EQUAL(ddio_layout(f, first_place, &place), 1);
+	scrub(p);
+	clean(p);
+	bad.bad_first = place.start;
+	bad.bad_end = place.start + BLOCK;
+	ddio_sim_medium_set(p->w->medium[place.disk], &bad);
+	scrub(p);
+	r = check(p, 0, &said);
+	CU_ASSERT_EQUAL(r.problems, 1);
+	says(&said,
+	     "node io1, disk d1: when it was last looked through, 0 checksums did not match, and 1 ");
+	bad.bad_end = bad.bad_first;
+	ddio_sim_medium_set(p->w->medium[place.disk], &bad);
+	scrub(p);
+	clean(p);
+	ddio_close(f);
+}
+
+static void unreadable_blocks(struct cp_proc *p)
+{
+	unreadable(p);
+	scrubbed(p);
+}
+
 static void test_unreadable(void)
 {
 	struct cp_world w;
@@ -459,7 +515,7 @@ static void test_unreadable(void)
 		&w,
 		&(struct cp_params){
 			.procs = 1, .disks = DISKS, .block = BLOCK, .lasts = true, .media = true });
-	CU_ASSERT_EQUAL(cp_run(&w, unreadable, NULL), 0);
+	CU_ASSERT_EQUAL(cp_run(&w, unreadable_blocks, NULL), 0);
 	cp_world_end(&w);
 }
 

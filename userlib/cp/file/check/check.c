@@ -93,6 +93,23 @@ static int check_disk(struct cluster_check *c, uint32_t disk)
 	return 0;
 }
 
+/* What a scrub has found is no record, and stays a problem until the next one finds it no more. */
+static int add_scrub(void *arg, const struct ddio_scrub_state *st)
+{
+	struct cluster_check *c = arg;
+
+	if (st->error || !(st->mismatches || st->unread))
+		return 0;
+	c->result->problems++;
+	check_tell(c,
+		   "node %s, disk %s: when it was last looked through, %" PRIu64
+		   " checksums did not match, and %" PRIu64
+		   " blocks could not be read: the node's log names the files; restore them from a "
+		   "backup, then run 'ddio scrub'",
+		   st->node, st->name, st->mismatches, st->unread);
+	return 0;
+}
+
 /*
  * Listing objects and files
  */
@@ -382,6 +399,8 @@ static int check_all(struct cluster_check *c)
 	for (i = 0; i < ndisks && !err; i++)
 		err = check_disk(c, i);
 	c->damaged = c->result->problems - unwritten > c->result->repaired;
+	if (!err)
+		err = ddio_scrub(c->session, DDIO_SCRUB_LOOK, 0, add_scrub, c);
 	for (i = 0; i < ndisks && !err; i++)
 		err = list_objects(c, i);
 	if (!err)
