@@ -66,8 +66,7 @@ static void write_conf(struct damage_world *d)
 		     BLOCK, d->top);
 	for (i = 0; i < NODES; i++)
 		n += snprintf(text + n, sizeof(text) - n,
-			      "[node io%d]\naddress = 127.0.0.1:%d\nmeta = %s/io%d\nbuffers = 2\n"
-			      "sync_io = no\n",
+			      "[node io%d]\naddress = 127.0.0.1:%d\nmeta = %s/io%d\nbuffers = 2\n",
 			      i, 7400 + i, d->top, i);
 	for (i = 0; i < DISKS; i++)
 		n += snprintf(text + n, sizeof(text) - n,
@@ -469,6 +468,12 @@ static void test_records(void)
 	ROUNDS_OF({ .file = "io0/d0/data.mdb" }, { .file = "io1/d1/data.mdb" });
 }
 
+static void test_journals(void)
+{
+	ROUNDS_OF({ .file = "io0/ns/journal.0" }, { .file = "io0/ns/journal.1" },
+		  { .file = "io0/ns/durable" });
+}
+
 static void test_label(void)
 {
 	ROUNDS_OF({ .file = "d1.img", .end = 568 }, { .file = "d0.img", .end = 4096 });
@@ -494,6 +499,7 @@ static const struct ut_case cases[] = {
 	{ "nothing", test_none },
 	{ "records of disks", test_records },
 	{ "records of the names", test_names },
+	{ "journals of the names", test_journals },
 	{ "labels", test_label },
 	{ "images", test_image },
 	{ "keys", test_key },
