@@ -256,10 +256,8 @@ int faults_iop_start(struct faults *f, uint32_t iop, char *err, size_t err_len)
 		return -EBUSY;
 	}
 	d->node = iop;
-	/* Mounts are told when a machine was down; the others hear of each death. */
-	if (f->mounts)
-		snprintf(d->machine, sizeof(d->machine), "run%u", w->runs[iop]);
-	opts.machine = f->mounts ? d->machine : NULL;
+	snprintf(d->machine, sizeof(d->machine), "run%u", w->runs[iop]);
+	opts.machine = d->machine;
 	d->nenvs = ddio_iop_reactors(w->conf, iop, f->conf.reactors);
 	for (k = 0; k < d->nenvs; k++) {
 		d->env[k] = world_env(f, "io", iop);
