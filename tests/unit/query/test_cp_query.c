@@ -374,6 +374,42 @@ static void cost(void)
 }
 
 /*
+ * A question that looks at nothing, of more records than anybody counts one by one
+ */
+static void sparse_main(struct cp_proc *p)
+{
+	const struct ddio_query q = { .struct_size = sizeof(q), .record = 8 };
+	struct ddio_query_result r = { .struct_size = sizeof(r), .records = UINT64_MAX };
+	uint64_t index[4] = { 0 };
+	struct ddio_file *f = NULL;
+
+	CP_OK(p, ddio_open(p->session, "sparse", DDIO_CREATE, NULL, &f));
+	CP_OK(p, ddio_set_size(f, (uint64_t)1 << 46));
+	CP_OK(p, ddio_query(f, &q, &r));
+	CU_ASSERT_EQUAL(r.matched, (uint64_t)1 << 43);
+	r.index = index;
+	r.room = 4;
+	CU_ASSERT_EQUAL(cp_note(p, ddio_query(f, &q, &r)), -ERANGE);
+	r.first = ((uint64_t)1 << 43) - 3;
+	r.records = UINT64_MAX;
+	CP_OK(p, ddio_query(f, &q, &r));
+	CU_ASSERT_EQUAL(r.matched, 3);
+	CU_ASSERT_EQUAL(index[0], r.first);
+	CU_ASSERT_EQUAL(index[2], r.first + 2);
+	CU_ASSERT_EQUAL(index[3], 0);
+	ddio_close(f);
+}
+
+static void sparse(void)
+{
+	struct cp_world w;
+
+	cp_world_begin(&w, &(struct cp_params){ .procs = 1, .block = 1 << 20 });
+	CU_ASSERT_EQUAL(cp_run(&w, sparse_main, NULL), 0);
+	cp_world_end(&w);
+}
+
+/*
  * Trouble
  */
 struct query_trouble {
@@ -460,6 +496,7 @@ static const struct ut_case cases[] = {
 	{ "random questions about random records", questions },
 	{ "results larger than an answer, and than there is room for", large_results },
 	{ "at the rate of the disks, with what matches alone on the wire", cost },
+	{ "nothing is asked of many records", sparse },
 	{ "a file that is cut meanwhile", cut_meanwhile },
 	{ "an I/O processor that dies", node_dies },
 	{ NULL, NULL },

@@ -185,13 +185,10 @@ static void all_match(struct query_all_call *ac)
 	uint32_t size = ac->group->size, rank = ac->group->rank;
 	uint64_t at = (uint64_t)((n * rank + size - 1) / size);
 	uint64_t end = (uint64_t)((n * (rank + 1) + size - 1) / size);
-	int err = 0;
 
 	job->accs.matched = rank ? 0 : (uint64_t)n;
-	for (; at < end && ac->asks && !err; at++)
-		(void)query_found_add(&job->found, job->first + at, &err);
-	if (err)
-		query_job_fail(job, err, "out of memory");
+	if (ac->asks)
+		query_found_run(&job->found, job->first + at, end - at);
 }
 
 static void all_looked(struct query_job *job)

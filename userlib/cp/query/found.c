@@ -43,6 +43,16 @@ uint8_t *query_found_add(struct query_found *found, uint64_t record, int *ret)
 	return found->out ? found->buf + found->n++ * found->out : (found->n++, nowhere);
 }
 
+void query_found_run(struct query_found *found, uint64_t first, uint64_t n)
+{
+	found->all = n;
+	found->over = found->keeps && n > found->room;
+	if (!found->keeps || found->over)
+		return;
+	found->first = first;
+	found->n = n;
+}
+
 static int order(const void *a, const void *b)
 {
 	const struct found_entry *x = a, *y = b;
@@ -70,9 +80,15 @@ static void cycle(struct query_found *found, uint64_t i, uint8_t *kept)
 
 int query_found_sort(struct query_found *found, uint64_t *index)
 {
-	uint8_t *kept = malloc(found->out ? found->out : 1);
+	uint8_t *kept;
 	uint64_t i;
 
+	if (!found->entry) {
+		for (i = 0; index && i < found->n; i++)
+			index[i] = found->first + i;
+		return 0;
+	}
+	kept = malloc(found->out ? found->out : 1);
 	if (!kept)
 		return -ENOMEM;
 	if (found->n)

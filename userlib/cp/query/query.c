@@ -23,15 +23,9 @@ static void query_over(struct query_call *qc)
 static void all_match(struct query_call *qc)
 {
 	struct query_job *job = &qc->job;
-	uint64_t record;
-	int err = 0;
 
 	job->accs.matched = job->end - job->first;
-	job->found.over = job->found.keeps && job->accs.matched > job->found.room;
-	for (record = job->first; record < job->end && !err && !job->found.over; record++)
-		(void)query_found_add(&job->found, record, &err);
-	if (err)
-		query_job_fail(job, err, "out of memory");
+	query_found_run(&job->found, job->first, job->accs.matched);
 }
 
 static void sized_again(struct size_job *size)

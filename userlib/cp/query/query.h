@@ -25,11 +25,11 @@
  * @room: for so many; @over: there were more; @all: how many have come
  * @keeps: their numbers or fields are wanted; @numbered: their numbers are
  * @out: bytes of each, at @buf
- * @entry: @n of them: number and place in @buf, with memory for @cap
+ * @entry: @n of them: number and place in @buf, with memory for @cap; NULL: the @n from @first on
  */
 struct query_found {
 	bool keeps, numbered, over;
-	uint64_t room, n, cap, all;
+	uint64_t room, n, cap, all, first;
 	uint32_t out;
 	uint8_t *buf;
 	struct found_entry {
@@ -144,6 +144,8 @@ extern const struct group_user query_group_user;
 /* found.c */
 /* Returns where the fields of a record go; *@ret 0 and NULL: there is no room, which is noted, or nothing is kept. */
 uint8_t *query_found_add(struct query_found *found, uint64_t record, int *ret);
+/* Of a question that looks at nothing: @n records from @first on have come, and no others come. */
+void query_found_run(struct query_found *found, uint64_t first, uint64_t n);
 /* Puts them in the order of their numbers, which become @index, if there is one: 0 or -ENOMEM. */
 int query_found_sort(struct query_found *found, uint64_t *index);
 
