@@ -38,6 +38,7 @@ struct tracing;
 /**
  * struct iop_disk - one disk of a reactor
  * @number: in the cluster
+ * @rest: files that nobody holds again before a time
  * @coll_buffers, @coll_max_buffers: counted by the collective executor
  * @scrub: what looks through it, or NULL
  * @mending: what has its blocks lie side by side, or NULL
@@ -52,6 +53,9 @@ struct iop_disk {
 	struct store *store;
 	struct cache *cache;
 	uint64_t coll_buffers, coll_max_buffers, holds;
+	struct {
+		uint64_t file, until;
+	} rest[16];
 	struct scrub *scrub;
 	struct mend_disk *mending;
 	struct queries *queries;

@@ -557,8 +557,8 @@ static void holds(struct cp_proc *p)
 			.to = g->rec.ref, .from = f->rec.ref, .disk = f->rec.disks[0], .hold = 78
 		};
 		CU_ASSERT_EQUAL(ask(p, &c), DDIO_ST_CANCELLED);
-		/* It is over by itself. */
-		ddio_sim_sleep(p->env, 2 * CP_SEC);
+		/* It is over by itself, and the file rests. */
+		ddio_sim_sleep(p->env, 6 * CP_SEC);
 		c.clone.hold = 77;
 		CU_ASSERT_EQUAL(ask(p, &c), DDIO_ST_CANCELLED);
 		/* A file that has something is not cloned into. */
@@ -593,7 +593,7 @@ static void misdescribed(struct cp_proc *p)
 			c.clone.to.block = size;
 			c.clone.from.block = size;
 			CU_ASSERT_EQUAL(ask(p, &c), DDIO_ST_STALE);
-			ddio_sim_sleep(p->env, 2 * CP_SEC);
+			ddio_sim_sleep(p->env, 6 * CP_SEC);
 		}
 		CU_ASSERT_TRUE(is(p, "f", 1));
 	}

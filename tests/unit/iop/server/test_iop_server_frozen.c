@@ -367,7 +367,55 @@ static void test_removal(void)
 	frozen_free(f);
 }
 
+/*
+ * Whoever holds a file again and again: others have most of its time.
+ */
+static void hold_send(struct frozen *f, uint64_t number, uint64_t ms)
+{
+	const struct ddio_msg_obj hold = { .file = f->file, .offset = number, .len = ms };
+	uint8_t buf[64];
+	ssize_t len = ddio_put_obj(buf, sizeof(buf), &hold);
+
+	sc_send(f->disk[1], DDIO_OP_OBJ_HOLD, buf, (size_t)len, NULL, 0);
+}
+
+static void again_and_again(void)
+{
+	const uint64_t second = 1000000000;
+	struct frozen f = { .sw = sw_new("") };
+	struct ddio_msg_obj read;
+	uint64_t begun, now, waited = 0, most = 0, i;
+	struct sc *other;
+
+	connect_all(&f);
+	make_file(&f);
+	sc_free(f.disk[1]);
+	f.disk[1] = sc_new(f.sw, sw_reactor(f.sw, 0));
+	other = sc_new(f.sw, sw_reactor(f.sw, 0));
+	read = (struct ddio_msg_obj){ .file = f.file, .len = 512 };
+	begun = ddio_env_now(f.sw->client);
+	for (i = 0; i < 200; i++) {
+		uint64_t from;
+
+		hold_send(&f, i + 1, 100000);
+		sw_run(f.sw, 50000000);
+		from = ddio_env_now(f.sw->client);
+		CU_ASSERT_EQUAL(SC_CALL(other, OBJ_READ, obj, &read), DDIO_ST_OK);
+		now = ddio_env_now(f.sw->client);
+		waited += now - from;
+		most = now - from > most ? now - from : most;
+	}
+	now = ddio_env_now(f.sw->client) - begun;
+	CU_ASSERT(now > 10 * second);
+	CU_ASSERT(most > second / 10);
+	CU_ASSERT(waited < now / 3);
+	sc_free(other);
+	disconnect_all(&f);
+	sw_free(f.sw);
+}
+
 static const struct ut_case cases[] = {
+	{ "held again and again", again_and_again },
 	{ "every opcode has a row", test_every_opcode },
 	{ "every message that writes is refused, also after a restart", test_rows },
 	{ "it is renamed and removed as any other", test_removal },

@@ -4,19 +4,25 @@
  * back and forgets what it has of the file, and whoever came before is waited for.  The time is set at the beginning, and when
  * it has passed the hold is void, whatever its holder does: so one that has died or stands still holds up nobody.  A disk has
  * so many of them at a time, whoever asks.
+ *
+ * Whoever may read a file may clone it, and hold it again and again.  After each hold the file rests: those who have waited come
+ * first, and for some times as long as it was held nobody holds it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "iop/ops/clone/priv.h"
 #include "iop/ops/object.h"
 
-enum hold_state { HOLD_FETCHES, HOLD_FLUSHES, HOLD_POLLS, HOLD_READY };
+/* A file rests for so many times as long as it was held. */
+#define REST_TIMES 3
+
+enum hold_state { HOLD_FETCHES, HOLD_RESTS, HOLD_FLUSHES, HOLD_POLLS, HOLD_READY };
 
 /**
  * struct clone_hold - a hold of a file on one disk
  * @hold: in the store, from FLUSHES on
  * @number: whoever knows it may share the object's blocks; 0: of the clone itself
- * @until: when it is over
+ * @begun: since when nobody has found the object; @until: when it is over
  * @ended: it is over, but for a flush that is under way
  * @req: is answered when it is READY; NULL then
  */
@@ -25,7 +31,7 @@ struct clone_hold {
 	struct reactor *reactor;
 	struct iop_disk *disk;
 	struct ddio_file_ref file;
-	uint64_t number, until;
+	uint64_t number, begun, until;
 	enum hold_state state;
 	bool ended;
 	struct object *obj;
@@ -65,6 +71,36 @@ static struct bound *bound_of(const struct clone_hold *h)
 	return &h->reactor->bounds.at[BOUND_HOLDS];
 }
 
+/* Returns until when the file rests, 0 if it does not. */
+static uint64_t rest_until(const struct iop_disk *disk, uint64_t file)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(disk->rest) / sizeof(disk->rest[0]); i++)
+		if (disk->rest[i].file == file)
+			return disk->rest[i].until;
+	return 0;
+}
+
+/* The hold has ended.  It takes the place of the file's last one, or of the one that is over first. */
+static void rest_begin(const struct clone_hold *h)
+{
+	struct iop_disk *disk = h->disk;
+	uint64_t now = ddio_env_now(h->reactor->env);
+	size_t i, at = 0;
+
+	for (i = 0; i < sizeof(disk->rest) / sizeof(disk->rest[0]); i++) {
+		if (disk->rest[i].file == h->file.id) {
+			at = i;
+			break;
+		}
+		if (disk->rest[i].until < disk->rest[at].until)
+			at = i;
+	}
+	disk->rest[at].file = h->file.id;
+	disk->rest[at].until = now + REST_TIMES * (now - h->begun);
+}
+
 static void hold_free(struct clone_hold *h)
 {
 	if (h->number)
@@ -90,8 +126,11 @@ void clone_hold_end(struct clone_hold *h)
 	h->req = NULL;
 	ddio_timer_cancel(h->reactor->env, &h->timer);
 	store_fetch_forget(&h->wait);
-	if (h->state != HOLD_FETCHES)
+	if (h->state > HOLD_RESTS) {
+		if (h->number)
+			rest_begin(h);
 		store_hold_end(&h->hold);
+	}
 	if (req)
 		server_fail(req, DDIO_ST_BUSY,
 			    "disk %s: others use file %llu, or it cannot be written back",
@@ -105,10 +144,14 @@ static void hold_timer(void *arg)
 {
 	struct clone_hold *h = arg;
 
-	if (h->state != HOLD_POLLS || ddio_env_now(h->reactor->env) >= h->until)
+	if ((h->state != HOLD_POLLS && h->state != HOLD_RESTS) ||
+	    ddio_env_now(h->reactor->env) >= h->until) {
 		clone_hold_end(h);
-	else
-		hold_go_on(h);
+		return;
+	}
+	if (h->state == HOLD_RESTS)
+		h->state = HOLD_FETCHES;
+	hold_go_on(h);
 }
 
 static int hold_timer_at(struct clone_hold *h, uint64_t at)
@@ -156,10 +199,15 @@ static void hold_fetched(struct store_wait *wait)
 static int hold_begin(struct clone_hold *h)
 {
 	struct store *store = h->disk->store;
+	uint64_t rest = rest_until(h->disk, h->file.id), now = ddio_env_now(h->reactor->env);
 	int err;
 
 	if (h->reactor->stopping)
 		return -ESHUTDOWN;
+	if (rest > now) {
+		h->state = HOLD_RESTS;
+		return hold_timer_at(h, rest) ? -ENOMEM : -EINPROGRESS;
+	}
 	if (!store_fetch(store, &h->file, &h->wait))
 		return -EINPROGRESS;
 	/* A file that has nothing here may get something. */
@@ -170,6 +218,7 @@ static int hold_begin(struct clone_hold *h)
 	}
 	h->obj = h->req->object;
 	h->req->object = NULL;
+	h->begun = now;
 	store_hold_begin(store, h->file.id, &h->hold);
 	return 0;
 }
