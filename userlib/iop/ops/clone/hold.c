@@ -5,7 +5,7 @@
  * it has passed the hold is void, whatever its holder does: so one that has died or stands still holds up nobody.  A disk has
  * so many of them at a time, whoever asks.
  *
- * Whoever may read a file may clone it, and hold it again and again.  After each hold the file rests: those who have waited come
+ * Whoever may read a file may clone it, and hold it again and again.  After each hold the file rests: requests that have waited come
  * first, and for some times as long as it was held nobody holds it.
  */
 #include <errno.h>
