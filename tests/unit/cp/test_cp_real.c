@@ -681,6 +681,66 @@ static void calls_inside(void)
 	cluster_end(&c);
 }
 
+/*
+ * Threads of one session that accept disks, and look at them, while lanes come and go
+ */
+static int disk_seen(void *arg, const struct ddio_disk_state *st)
+{
+	(void)st;
+	++*(uint32_t *)arg;
+	return 0;
+}
+
+static void *replace_main(void *arg)
+{
+	static const char *const disks[] = { "d0" };
+	struct ddio_session *s = arg;
+	int i;
+
+	/* Each has the lanes of others fail, whose requests may fail with them. */
+	for (i = 0; i < 20; i++) {
+		(void)ddio_replace(s, disks, 1);
+		(void)ddio_replace(s, NULL, 0);
+	}
+	return NULL;
+}
+
+static void *disks_main(void *arg)
+{
+	struct ddio_session *s = arg;
+	uint32_t seen = 0;
+	int i;
+
+	for (i = 0; i < 40; i++)
+		CU_ASSERT_EQUAL(ddio_disks(s, disk_seen, &seen), 0);
+	CU_ASSERT(seen >= 40);
+	return NULL;
+}
+
+static void admin_by_threads(void)
+{
+	struct ddio_connect_opts opts = { .struct_size = sizeof(opts) };
+	static const char *const none[] = { "none" };
+	struct ddio_session *s = NULL;
+	pthread_t thread[3];
+	struct cluster c;
+	uint32_t i;
+
+	cluster_begin(&c);
+	opts.conf = c.conf_path;
+	CU_ASSERT_EQUAL_FATAL(ddio_connect(&opts, &s), 0);
+	for (i = 0; i < 3; i++)
+		if (pthread_create(&thread[i], NULL, i ? replace_main : disks_main, s))
+			abort();
+	for (i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	CU_ASSERT_EQUAL(ddio_replace(s, none, 1), -ENODEV);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ddio_last_error(s), "there is no disk none"));
+	CU_ASSERT_EQUAL(ddio_replace(s, NULL, 0), 0);
+	ddio_disconnect(s);
+	cluster_end(&c);
+}
+
 static const struct ut_case cases[] = {
 	{ "connecting", connecting },
 	{ "calls in the middle of a call", calls_inside },
@@ -690,6 +750,7 @@ static const struct ut_case cases[] = {
 	{ "threads of a session", threads_of_a_session },
 	{ "locks of threads", locks_of_threads },
 	{ "small transfers of threads", small_of_threads },
+	{ "administration by threads", admin_by_threads },
 	{ 0 },
 };
 

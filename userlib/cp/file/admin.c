@@ -2,6 +2,7 @@
 /* The state of nodes and disks, for tools. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cp/file/ask.h"
 
@@ -102,9 +103,26 @@ static void disk_counts(struct ddio_disk_state *st, const struct ddio_disk_statu
 	st->max_buffers = d->max_buffers;
 }
 
-static void disk_fill(struct ddio_session *s, struct ddio_disk_state *st, uint32_t disk,
-		      const struct node_answer *a)
+/* @known: what the nodes' WELCOMEs said of each disk, when all had answered. */
+struct disks_question {
+	struct question ask;
+	struct cluster_disk *known;
+};
+
+static void disks_known(struct question *ask)
 {
+	struct disks_question *q = ddio_container_of(ask, struct disks_question, ask);
+	struct ddio_session *s = ask->call.session;
+	uint32_t i;
+
+	for (i = 0; i < s->conf->ndisks; i++)
+		q->known[i] = *disk_look(s, i);
+}
+
+static void disk_fill(struct ddio_session *s, struct ddio_disk_state *st, uint32_t disk,
+		      const struct disks_question *q)
+{
+	const struct node_answer *a = &q->ask.answer[s->conf->disks[disk].node];
 	const struct ddio_conf_disk *conf = &s->conf->disks[disk];
 	const struct ddio_disk_status *d = a->error ? NULL : disk_find(a, disk);
 
@@ -113,8 +131,8 @@ static void disk_fill(struct ddio_session *s, struct ddio_disk_state *st, uint32
 	snprintf(st->name, sizeof(st->name), "%s", conf->name);
 	snprintf(st->node, sizeof(st->node), "%s", s->conf->nodes[conf->node].name);
 	st->error = a->error ? a->error : d ? 0 : -ENODEV;
-	st->peak = disk_look(s, disk)->peak;
-	st->scale_ppm = disk_look(s, disk)->scale_ppm;
+	st->peak = q->known[disk].peak;
+	st->scale_ppm = q->known[disk].scale_ppm;
 	if (d)
 		disk_counts(st, d);
 }
@@ -122,8 +140,8 @@ static void disk_fill(struct ddio_session *s, struct ddio_disk_state *st, uint32
 int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct ddio_disk_state *st),
 	       void *arg)
 {
+	struct disks_question q = { .ask = ask_state };
 	struct ddio_disk_state st;
-	struct question ask = ask_state;
 	uint32_t i;
 	int ret;
 
@@ -131,11 +149,16 @@ int ddio_disks(struct ddio_session *session, int (*fn)(void *arg, const struct d
 		return -EINVAL;
 	if (!fn)
 		return session_fail(session, -EINVAL, "ddio_disks: fn is NULL");
-	ret = ask_all(session, &ask);
+	q.known = calloc(session->conf->ndisks, sizeof(*q.known));
+	if (!q.known)
+		return session_fail(session, -ENOMEM, "ddio_disks: out of memory");
+	q.ask.ended = disks_known;
+	ret = ask_all(session, &q.ask);
 	for (i = 0; i < session->conf->ndisks && !ret; i++) {
-		disk_fill(session, &st, i, &ask.answer[session->conf->disks[i].node]);
+		disk_fill(session, &st, i, &q);
 		ret = fn(arg, &st);
 	}
-	ask_free(session, &ask);
+	ask_free(session, &q.ask);
+	free(q.known);
 	return ret;
 }

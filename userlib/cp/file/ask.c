@@ -8,8 +8,11 @@
 
 static void ask_one(struct question *ask)
 {
-	if (!--ask->left)
-		call_end(&ask->call, NULL);
+	if (--ask->left)
+		return;
+	if (ask->ended)
+		ask->ended(ask);
+	call_end(&ask->call, NULL);
 }
 
 static void ask_got(struct node_request *request, const struct reply *reply)

@@ -34,6 +34,7 @@ struct node_answer {
  * @put: writes the request's payload for the disk or node of that number, and returns 0 or a negative errno; NULL: it has none
  * @get: decodes a reply into @said of a node's answer; returns 0 or a negative errno
  * @free: frees what @get has allocated; NULL: nothing
+ * @ended: called on the reactor when all have answered; NULL: nothing
  * @answer: by number of the node or disk
  */
 struct question {
@@ -42,6 +43,7 @@ struct question {
 	int (*put)(const struct question *ask, uint32_t i, struct node_request *request);
 	int (*get)(struct node_answer *answer, const struct reply *reply);
 	void (*free)(struct node_answer *answer);
+	void (*ended)(struct question *ask);
 	struct session_call call;
 	struct node_answer *answer;
 	uint32_t left;
