@@ -36,6 +36,14 @@ static bool dirty(const struct reactor *reactor)
 	return false;
 }
 
+/* At most the longest, or what is configured if that is longer. */
+static uint64_t longer(uint64_t ns)
+{
+	if (ns >= LATE_MAX_NS)
+		return ns;
+	return ns < LATE_MAX_NS / 2 ? ns * 2 : LATE_MAX_NS;
+}
+
 static void later_one_less(struct later *later, int err)
 {
 	struct server_reactor *sr = later->sr;
@@ -46,7 +54,7 @@ static void later_one_less(struct later *later, int err)
 	if (--later->pending)
 		return;
 	/* A failure has been logged; it is tried, and logged, less and less often. */
-	sr->late_ns = later->err && sr->late_ns < LATE_MAX_NS ? sr->late_ns * 2 : normal;
+	sr->late_ns = later->err ? longer(sr->late_ns) : normal;
 	free(later);
 	sr->serving--;
 	if (dirty(sr->reactor))
