@@ -86,6 +86,11 @@ for n in 0 1; do
 		--log-file "$dir/b/io$n.log"
 	check "restart io$n" [ $? -eq 0 ]
 done
+sed "s|$dir/b/|$dir/second/|g" "$DDIO_CONF" >"$dir/second.conf"
+mkdir "$dir/second" && cp -a "$dir/b/key" "$dir/second"
+fails "a second daemon at the same address" "in use" "$build/ddiod" --conf "$dir/second.conf" --node io0 --pid-file "$dir/b/io0.pid"
+check "... leaves the pid file of the first" kill -0 "$(cat "$dir/b/io0.pid")"
+rm -rf "$dir/second"
 check "the file survives an orderly restart" cmp "$dir/in" <("$ddio" export kept -)
 check "fsck" "$ddio" fsck
 # fsck finds objects whose names are lost, and frees their space.

@@ -379,8 +379,6 @@ static int serve(struct ddiod *d)
 	if (!err)
 		err = take_lock(d);
 	if (!err)
-		err = write_pid(d);
-	if (!err)
 		err = open_signals(d);
 	if (!err)
 		err = envs_new(d);
@@ -390,6 +388,9 @@ static int serve(struct ddiod *d)
 		err = node_start(d, &key);
 	if (!err)
 		err = metrics_start(d);
+	/* One that another keeps from starting leaves that one's file alone. */
+	if (!err)
+		err = write_pid(d);
 	explicit_bzero(&key, sizeof(key));
 	if (!err) {
 		now_ready(d);
