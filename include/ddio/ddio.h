@@ -52,7 +52,7 @@ const char *ddio_version(void);
  * struct ddio_connect_opts - how to reach a cluster
  * @struct_size: sizeof(struct ddio_connect_opts), so that it can grow
  * @flags: must be 0
- * @conf: path of the cluster's configuration; NULL: $DDIO_CONF, else /etc/ddio/ddio.conf
+ * @conf: path of the cluster's configuration; NULL: $DDIO_CONF, else as ddio.conf(5) says
  * @timeout_ms: milliseconds without any progress after which a call fails; 0: the configuration's
  */
 struct ddio_connect_opts {

@@ -10,6 +10,7 @@
 struct ddio_session;
 
 /* Prints "ddio COMMAND: text: strerror(-err)" on standard error, without the last part if @err is 0.
+ * What would move a cursor or end a line is escaped.
  * Return: EXIT_FAILED */
 int cmd_fail(const char *command, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -19,6 +20,8 @@ int cmd_fail_session(const char *command, struct ddio_session *session, int err,
 /* Connects to the cluster of the configuration @conf, or of the default one if it is NULL.
  * Return: the session, or NULL after a message */
 struct ddio_session *cmd_connect(const char *command, const char *conf);
+/* Return: what follows the last slash */
+const char *cmd_last_part(const char *path);
 /* Writes @bytes into @buf with three digits and a unit: "10.0M".  Return: @buf */
 const char *cmd_human(uint64_t bytes, char buf[16]);
 

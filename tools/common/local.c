@@ -90,46 +90,38 @@ static int local_spawn(const char *path, const char *dir, uint32_t node, bool ch
 	return 0;
 }
 
+/* Return: the last line of the daemon's log, in @line. */
+static const char *local_said(const char *dir, uint32_t node, char *line, int size)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/io%u.log", dir, node);
+	f = fopen(path, "re");
+	snprintf(line, (size_t)size, "there is no log");
+	while (f && fgets(line, size, f))
+		line[strcspn(line, "\n")] = 0;
+	if (f)
+		fclose(f);
+	return line;
+}
+
 static int local_await(const char *command, const char *dir, uint32_t node, struct local_child *c)
 {
 	struct pollfd pfd = { .fd = c->ready, .events = POLLIN };
-	char byte;
+	char byte, line[1024];
 	int n = poll(&pfd, 1, READY_MS);
 
 	if (n > 0 && read(c->ready, &byte, 1) == 1)
 		return 0;
-	cmd_fail(command, 0, "I/O processor io%u %s: %s/io%u.log says why", node,
-		 n ? "did not start" : "was not ready in time", dir, node);
+	if (n < 0 && errno == EINTR) {
+		cmd_fail(command, EINTR, "I/O processor io%u", node);
+		return -EINTR;
+	}
+	cmd_fail(command, 0, "I/O processor io%u %s: %s", node,
+		 n ? "did not start" : "was not ready in time",
+		 local_said(dir, node, line, sizeof(line)));
 	return n ? -ECHILD : -ETIMEDOUT;
-}
-
-int local_start(const char *command, const char *dir, uint32_t nodes, pid_t *pids)
-{
-	struct local_child *c = calloc(nodes, sizeof(*c));
-	char room[PATH_MAX];
-	const char *path = local_daemon(room);
-	uint32_t i, made = 0;
-	int err = !c ? -ENOMEM : !path ? -ENOENT : 0;
-
-	if (err)
-		cmd_fail(command, err, "cannot find ddiod");
-	for (i = 0; i < nodes && !err; i++) {
-		err = local_spawn(path, dir, i, pids != NULL, &c[i]);
-		if (!err)
-			made++;
-	}
-	for (i = 0; i < made; i++) {
-		if (!err)
-			err = local_await(command, dir, i, &c[i]);
-		close(c[i].ready);
-		if (pids)
-			pids[i] = c[i].pid;
-	}
-	if (err)
-		for (i = 0; i < made; i++)
-			kill(c[i].pid, SIGTERM);
-	free(c);
-	return err;
 }
 
 static void local_sleep_ms(unsigned int ms)
@@ -137,33 +129,6 @@ static void local_sleep_ms(unsigned int ms)
 	struct timespec ts = { ms / 1000, (long)(ms % 1000) * 1000000 };
 
 	nanosleep(&ts, NULL);
-}
-
-/* Return: the process that a pid file names if it still is a ddiod, else 0. */
-static pid_t local_pid(const char *dir, uint32_t node)
-{
-	char path[4200], buf[8192];
-	FILE *f;
-	int pid = 0;
-	size_t n;
-
-	snprintf(path, sizeof(path), "%s/io%u.pid", dir, node);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%d", &pid) != 1)
-		pid = 0;
-	fclose(f);
-	if (pid <= 1)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	n = fread(buf, 1, sizeof(buf) - 1, f);
-	fclose(f);
-	buf[n] = 0;
-	return n && strstr(buf, "ddiod") ? pid : 0;
 }
 
 /* A zombie counts as ended. */
@@ -191,6 +156,65 @@ static void local_wait_end(pid_t pid)
 	if (local_alive(pid))
 		kill(pid, SIGKILL);
 	waitpid(pid, NULL, WNOHANG);
+}
+
+int local_start(const char *command, const char *dir, uint32_t nodes, pid_t *pids)
+{
+	struct local_child *c = calloc(nodes, sizeof(*c));
+	char room[PATH_MAX];
+	const char *path = local_daemon(room);
+	uint32_t i, made = 0;
+	int err = !c ? -ENOMEM : !path ? -ENOENT : 0;
+
+	if (err)
+		cmd_fail(command, err, "cannot find ddiod");
+	for (i = 0; i < nodes && !err; i++) {
+		err = local_spawn(path, dir, i, pids != NULL, &c[i]);
+		if (!err)
+			made++;
+	}
+	for (i = 0; i < made; i++) {
+		if (!err)
+			err = local_await(command, dir, i, &c[i]);
+		close(c[i].ready);
+		if (pids)
+			pids[i] = c[i].pid;
+	}
+	if (err)
+		for (i = 0; i < made; i++)
+			kill(c[i].pid, SIGTERM);
+	/* Nothing of them is left to write into what is removed now. */
+	for (i = 0; err && i < made; i++)
+		local_wait_end(c[i].pid);
+	free(c);
+	return err;
+}
+
+/* Return: the process that a pid file names if it still is a ddiod, else 0. */
+static pid_t local_pid(const char *dir, uint32_t node)
+{
+	char path[4200], buf[8192];
+	FILE *f;
+	int pid = 0;
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/io%u.pid", dir, node);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%d", &pid) != 1)
+		pid = 0;
+	fclose(f);
+	if (pid <= 1)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	n = fread(buf, 1, sizeof(buf) - 1, f);
+	fclose(f);
+	buf[n] = 0;
+	return n && strstr(buf, "ddiod") ? pid : 0;
 }
 
 /* Return: how many lines of DIR/ddio.conf begin with @text. */
@@ -277,6 +301,27 @@ static int local_remove_one(const char *path, const struct stat *st, int flag, s
 	(void)flag;
 	(void)ftw;
 	return remove(path);
+}
+
+void local_remove_new(const char *dir, uint32_t iops, uint32_t disks)
+{
+	static const char *const of_node[] = { "%s/io%u", "%s/io%u.log", "%s/io%u.pid" };
+	char path[PATH_MAX];
+	uint32_t i, n;
+
+	for (i = 0; i < iops; i++)
+		for (n = 0; n < sizeof(of_node) / sizeof(of_node[0]); n++) {
+			snprintf(path, sizeof(path), of_node[n], dir, i);
+			local_remove_tree(path);
+		}
+	for (i = 0; i < iops * disks; i++) {
+		snprintf(path, sizeof(path), "%s/d%u.img", dir, i);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/key", dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/ddio.conf", dir);
+	unlink(path);
 }
 
 int local_remove_tree(const char *dir)

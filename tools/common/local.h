@@ -73,6 +73,8 @@ uint32_t local_nodes(const char *dir);
 bool local_lasts(const char *dir);
 /* Return: how many of its nodes are running. */
 uint32_t local_running(const char *dir);
+/* Removes what a cluster that could not be started has made in DIR, and nothing else. */
+void local_remove_new(const char *dir, uint32_t iops, uint32_t disks);
 /* Removes a directory and all below it.  Return: 0 or -errno. */
 int local_remove_tree(const char *dir);
 

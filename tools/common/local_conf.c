@@ -34,6 +34,8 @@ static int local_write_key(const char *dir)
 	if (write(fd, hex, sizeof(hex) - 1) != sizeof(hex) - 1)
 		err = -EIO;
 	close(fd);
+	if (err)
+		unlink(path);
 	return err;
 }
 
@@ -127,6 +129,7 @@ void local_print_conf(FILE *f, const struct local_spec *s, const uint16_t *port)
 static int local_write_conf(const struct local_spec *s, const uint16_t *port)
 {
 	char path[4096];
+	int err;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/ddio.conf", s->dir);
@@ -134,7 +137,38 @@ static int local_write_conf(const struct local_spec *s, const uint16_t *port)
 	if (!f)
 		return -errno;
 	local_print_conf(f, s, port);
-	return fclose(f) ? -errno : 0;
+	if (!fclose(f))
+		return 0;
+	err = -errno;
+	unlink(path);
+	return err;
+}
+
+/* Writes both, or none. */
+static int local_write(const struct local_spec *s, const uint16_t *port)
+{
+	char path[4096];
+	int err = s->key ? local_write_key(s->dir) : 0;
+
+	if (err)
+		return err;
+	err = local_write_conf(s, port);
+	if (err && s->key) {
+		snprintf(path, sizeof(path), "%s/key", s->dir);
+		unlink(path);
+	}
+	return err;
+}
+
+/* Whether a path can stand as a value in the configuration, where a line ends it, and a comment. */
+static bool local_is_value(const char *path)
+{
+	const char *at;
+
+	for (at = path; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f || (*at == ' ' && at[1] == ';'))
+			return false;
+	return true;
 }
 
 int local_configure(const char *command, const struct local_spec *given)
@@ -156,14 +190,16 @@ int local_configure(const char *command, const struct local_spec *given)
 		goto out;
 	}
 	s.dir = real;
+	if (!local_is_value(real)) {
+		err = -EINVAL;
+		cmd_fail(command, 0, "%s: no configuration can name such a directory", real);
+		goto out;
+	}
 	err = ddio_ports_free(port, s.iops);
-	if (!err && s.key)
-		err = local_write_key(s.dir);
 	if (!err)
-		err = local_write_conf(&s, port);
+		err = local_write(&s, port);
 	if (err == -EEXIST)
-		cmd_fail(command, 0, "%s already holds a cluster: 'ddio stop --clean --dir %s'",
-			 s.dir, s.dir);
+		cmd_fail(command, 0, "%s already holds a cluster", s.dir);
 	else if (err)
 		cmd_fail(command, err, "cannot configure a cluster in %s", s.dir);
 out:

@@ -23,7 +23,8 @@ static const char *below(const char *path, const char *dir)
 static bool mount_find(const char *path, char source[PATH_MAX], char rest[PATH_MAX])
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
-	char line[2 * PATH_MAX + 512];
+	/* Each byte of a path may be escaped as four. */
+	char line[8 * PATH_MAX + 512];
 	const char *at;
 	struct mntent m;
 	size_t best = 0;

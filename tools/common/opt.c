@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "opt.h"
+#include "tools/common/safe/text.h"
 
 #define OPT_MAX 64
 
@@ -86,7 +87,11 @@ static const struct ddio_opt *opt_find(const struct opt_cmd *cmd, int c)
 static int opt_bad(const struct opt_cmd *cmd, const char *what, const char *arg)
 {
 	opt_title(cmd, stderr);
-	fprintf(stderr, ": %s%s%s\n", what, arg ? ": " : "", arg ? arg : "");
+	fputs(": ", stderr);
+	text_put(stderr, what);
+	fputs(arg ? ": " : "", stderr);
+	text_put(stderr, arg ? arg : "");
+	fputc('\n', stderr);
 	fprintf(stderr, "Try '");
 	opt_title(cmd, stderr);
 	fprintf(stderr, " --help'.\n");

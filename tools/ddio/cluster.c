@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "ddio.h"
 #include "tools/common/local.h"
+#include "tools/common/safe/interrupt.h"
+#include "tools/common/safe/text.h"
 
 #define DEFAULT_DIR "ddio-cluster"
 
@@ -116,60 +119,90 @@ static int start_new(const struct start_values *v)
 }
 
 /* There is a cluster: it is started again as it was. */
-static int start_again(const struct start_values *v)
+static int start_again(const struct start_values *v, const char *quoted)
 {
 	if (is_shaped(v)) {
 		cmd_fail("start", 0,
 			 "%s already holds a cluster: start it without options, as it was made, "
 			 "or remove it with 'ddio stop --clean --dir %s'",
-			 v->dir, v->dir);
+			 v->dir, quoted);
 		return -EEXIST;
 	}
 	if (local_running(v->dir)) {
 		cmd_fail("start", 0, "the cluster in %s is running: 'ddio stop --dir %s' stops it",
-			 v->dir, v->dir);
+			 v->dir, quoted);
 		return -EALREADY;
 	}
 	if (!local_lasts(v->dir)) {
 		cmd_fail("start", 0,
 			 "the disks of the cluster in %s were in memory, and their data are gone: "
 			 "'ddio stop --clean --dir %s' removes the rest",
-			 v->dir, v->dir);
+			 v->dir, quoted);
 		return -ENODATA;
 	}
 	return 0;
+}
+
+/* How programs find the cluster: without a word in this directory. */
+static void start_say(const struct start_values *v, const char *real, uint32_t nodes, bool again)
+{
+	char conf[PATH_MAX + 16], *conf_quoted, *quoted = text_quoted(real);
+
+	snprintf(conf, sizeof(conf), "%s/ddio.conf", real);
+	conf_quoted = text_quoted(conf);
+	printf("%u I/O processor%s %s.\n", nodes, nodes == 1 ? " is" : "s are",
+	       again ? "running again" : "running");
+	if (conf_quoted && quoted)
+		printf("Programs find them by:  export DDIO_CONF=%s\n"
+		       "To stop them:           ddio stop --dir %s\n",
+		       conf_quoted, quoted);
+	if (!local_lasts(v->dir))
+		printf("Their disks are in memory: when they stop, the data are gone.\n");
+	free(conf_quoted);
+	free(quoted);
+}
+
+/* A new cluster that does not start leaves nothing behind; what was there before stays. */
+static int start_run(const struct start_values *v, bool again)
+{
+	bool own = !again && access(v->dir, F_OK);
+	char *real;
+	int err = again ? 0 : start_new(v);
+
+	real = err ? NULL : realpath(v->dir, NULL);
+	if (!err)
+		err = real ? local_start("start", real, local_nodes(real), NULL) : -ENOMEM;
+	if (!err)
+		start_say(v, real, local_nodes(real), again);
+	else if (real && !again)
+		local_remove_new(real, v->iops, v->disks);
+	if (err && own)
+		rmdir(v->dir);
+	free(real);
+	return err;
 }
 
 int cmd_start(int argc, char **argv)
 {
 	struct start_values v = defaults;
 	int rc = opt_parse(&opts_start, &v, &argc, &argv);
-	uint32_t nodes;
+	char *quoted;
 	bool again;
-	char *real;
 
 	if (rc)
 		return rc > 0 ? EXIT_OK : EXIT_USAGE;
 	if (start_check(&v))
 		return EXIT_USAGE;
 	again = local_nodes(v.dir);
-	if (again ? start_again(&v) : start_new(&v))
+	quoted = text_quoted(v.dir);
+	rc = again ? start_again(&v, quoted ? quoted : v.dir) : 0;
+	free(quoted);
+	if (rc)
 		return EXIT_FAILED;
-	nodes = local_nodes(v.dir);
-	real = realpath(v.dir, NULL);
-	if (!real || local_start("start", real, nodes, NULL)) {
-		free(real);
-		return EXIT_FAILED;
-	}
-	printf("%u I/O processor%s %s.\n"
-	       "Programs find them by:  export DDIO_CONF=%s/ddio.conf\n"
-	       "To stop them:           ddio stop --dir %s\n",
-	       nodes, nodes == 1 ? " is" : "s are", again ? "running again" : "running", real,
-	       real);
-	if (!local_lasts(v.dir))
-		printf("Their disks are in memory: when they stop, the data are gone.\n");
-	free(real);
-	return EXIT_OK;
+	interrupt_watch();
+	rc = start_run(&v, again);
+	interrupt_end();
+	return rc ? EXIT_FAILED : EXIT_OK;
 }
 
 int cmd_stop(int argc, char **argv)

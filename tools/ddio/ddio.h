@@ -14,8 +14,6 @@ int cmd_mount(int argc, char **argv);
 int cmd_umount(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_top(int argc, char **argv);
-int cmd_import(int argc, char **argv);
-int cmd_export(int argc, char **argv);
 int cmd_ls(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_layout(int argc, char **argv);
@@ -35,8 +33,8 @@ int cmd_mpi(int argc, char **argv);
 
 /* Their options. */
 extern const struct opt_cmd opts_start, opts_stop, opts_mount, opts_umount, opts_status, opts_top,
-	opts_import, opts_export, opts_ls, opts_stat, opts_layout, opts_mkdir, opts_rm, opts_clone,
-	opts_snap, opts_snaps, opts_fsck, opts_query, opts_scrub, opts_replace, opts_key, opts_mpi;
+	opts_ls, opts_stat, opts_layout, opts_mkdir, opts_rm, opts_clone, opts_snap, opts_snaps,
+	opts_fsck, opts_query, opts_scrub, opts_replace, opts_key, opts_mpi;
 
 /**
  * lab_exec - become ddio-lab with this command line

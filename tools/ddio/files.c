@@ -9,6 +9,7 @@
 #include <time.h>
 #include <ddio/ddio.h>
 #include "ddio.h"
+#include "tools/common/safe/text.h"
 
 struct files_values {
 	const char *conf, *mode;
@@ -75,20 +76,34 @@ static int ls_one(void *arg, const char *name, const struct ddio_file_stat *st)
 	char when[32], block[16];
 
 	if (v->details && !st->ndisks)
-		printf("%14s %21s %-13s %19s %s\n", "-", "", "directory", "", name);
+		printf("%14s %21s %-13s %19s ", "-", "", "directory", "");
 	else if (v->details)
-		printf("%14" PRIu64 " %6s x %-4u %-13s %s %s\n", st->size,
+		printf("%14" PRIu64 " %6s x %-4u %-13s %s ", st->size,
 		       cmd_human(st->block_size, block), st->ndisks, layout_name(st->layout),
-		       time_text(st->mtime_ns, when), name);
-	else
-		puts(name);
+		       time_text(st->mtime_ns, when));
+	text_name(stdout, name);
+	putchar('\n');
 	return 0;
+}
+
+/* Lists a directory, or a file by itself.  Return: EXIT_OK, or EXIT_FAILED after a message */
+static int ls_name(struct ddio_session *s, const char *name, struct files_values *v)
+{
+	struct ddio_file_stat st;
+	int err = ddio_list(s, name, ls_one, v);
+
+	if (err == -ENOTDIR && name && name[strlen(name) - 1] != '/') {
+		err = ddio_stat(s, name, &st);
+		if (!err)
+			ls_one(v, name, &st);
+	}
+	return err ? cmd_fail_session("ls", s, err, name ? name : "the root") : EXIT_OK;
 }
 
 int cmd_ls(int argc, char **argv)
 {
 	struct files_values v = { 0 };
-	int i, err = opt_parse(&opts_ls, &v, &argc, &argv);
+	int i, failed = EXIT_OK, err = opt_parse(&opts_ls, &v, &argc, &argv);
 	struct ddio_session *s;
 
 	if (err)
@@ -96,12 +111,10 @@ int cmd_ls(int argc, char **argv)
 	s = cmd_connect("ls", v.conf);
 	if (!s)
 		return EXIT_FAILED;
-	for (i = 0; !err && i < (argc ? argc : 1); i++)
-		err = ddio_list(s, argc ? argv[i] : NULL, ls_one, &v);
-	if (err)
-		cmd_fail_session("ls", s, err, "cannot list");
+	for (i = 0; i < (argc ? argc : 1); i++)
+		failed |= ls_name(s, argc ? argv[i] : NULL, &v);
 	ddio_disconnect(s);
-	return err ? EXIT_FAILED : EXIT_OK;
+	return failed;
 }
 
 static int stat_one(struct ddio_session *s, const char *name)
@@ -118,8 +131,9 @@ static int stat_one(struct ddio_session *s, const char *name)
 		cmd_fail_session("stat", s, err, name);
 		return err;
 	}
-	printf("name:       %s\nid:         %" PRIu64 "\nsize:       %" PRIu64 "\n", name, st.id,
-	       st.size);
+	fputs("name:       ", stdout);
+	text_name(stdout, name);
+	printf("\nid:         %" PRIu64 "\nsize:       %" PRIu64 "\n", st.id, st.size);
 	printf("block size: %u\nlayout:     %s (seed %" PRIu64 ")\n", st.block_size,
 	       layout_name(st.layout), st.seed);
 	printf("created:    %s\n", time_text(st.ctime_ns, when));
@@ -230,8 +244,7 @@ int cmd_mkdir(int argc, char **argv)
 	if (err)
 		return err > 0 ? EXIT_OK : EXIT_USAGE;
 	if (mode > 0777) {
-		fprintf(stderr, "ddio mkdir: --mode: '%s' is not an octal number up to 777\n",
-			v.mode);
+		cmd_fail("mkdir", 0, "--mode: '%s' is not an octal number up to 777", v.mode);
 		return EXIT_USAGE;
 	}
 	s = cmd_connect("mkdir", v.conf);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <ddio/ddio.h>
 #include "ddio.h"
+#include "tools/common/safe/text.h"
 
 struct fsck_values {
 	const char *conf;
@@ -29,7 +30,9 @@ const struct opt_cmd opts_fsck = { "ddio",    "fsck", NULL, "Check the store of 
 static void fsck_line(void *arg, const char *line)
 {
 	(void)arg;
-	puts(line);
+	/* Names are in it. */
+	text_put(stdout, line);
+	putchar('\n');
 }
 
 static void fsck_say(const struct ddio_check_result *r)

@@ -47,13 +47,11 @@ struct key_files {
 static int find_files(const char *path, struct key_files *files)
 {
 	struct ddio_conf *conf;
-	char err[1024];
-	int ret;
+	char found[DDIO_CONF_PATH], err[1024];
+	int ret = ddio_conf_find(path, found, err, sizeof(err));
 
-	if (!path)
-		path = getenv("DDIO_CONF");
-	ret = ddio_conf_load(path && path[0] ? path : "/etc/ddio/ddio.conf", &conf, err,
-			     sizeof(err));
+	if (!ret)
+		ret = ddio_conf_load(found, &conf, err, sizeof(err));
 	if (ret) {
 		cmd_fail("key", 0, "%s", err);
 		return ret;

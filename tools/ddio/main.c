@@ -5,6 +5,7 @@
 #include <string.h>
 #include "ddio.h"
 #include "tools/ddio/care/care.h"
+#include "tools/ddio/transfer/transfer.h"
 #include "tools/common/version.h"
 #include "tools/trace/trace.h"
 

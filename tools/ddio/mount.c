@@ -11,11 +11,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "conf/conf.h"
 #include "ddio.h"
 #include "tools/common/program.h"
+#include "tools/common/safe/text.h"
 
 #define DEFAULT_MOUNT "ddio-mnt"
-#define LOCAL_CONF "ddio-cluster/ddio.conf"
 #define FILE_SYSTEM "fuse.ddio"
 
 extern char **environ;
@@ -29,7 +30,7 @@ struct mount_values {
 
 static const struct ddio_opt mount_opts[] = {
 	DDIO_OPT("conf", 'c', OPT_TEXT, AT(conf), "FILE",
-		 "the cluster's configuration ($DDIO_CONF, " LOCAL_CONF ")"),
+		 "the cluster's configuration ($DDIO_CONF)"),
 	DDIO_OPT("options", 'o', OPT_LIST, AT(options), "LIST",
 		 "mount options, separated by commas, see ddiofs(8)"),
 	DDIO_OPT("foreground", 'f', OPT_FLAG, AT(foreground), NULL, "stay in the foreground"),
@@ -68,62 +69,118 @@ static int program_run(char *const argv[])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
-static const char *conf_name(const char *conf)
+/* The kernel writes blanks, newlines and backslashes as \ooo. */
+static void decode(char *text)
 {
-	if (!conf)
-		conf = getenv("DDIO_CONF");
-	return conf ? conf : LOCAL_CONF;
+	char *to = text;
+	unsigned int c;
+
+	while (*text) {
+		if (*text == '\\' && sscanf(text + 1, "%3o", &c) == 1 &&
+		    strspn(text + 1, "01234567") >= 3) {
+			*to++ = (char)c;
+			text += 4;
+		} else {
+			*to++ = *text++;
+		}
+	}
+	*to = 0;
 }
 
-/* Returns whether @dir is a mount of ours.  Its type is the first word behind " - ". */
+/* Return: the field of a line of mountinfo, ended; NULL if there are fewer */
+static char *field(char *line, int number)
+{
+	char *save = NULL, *at = strtok_r(line, " ", &save);
+
+	while (at && number--)
+		at = strtok_r(NULL, " ", &save);
+	return at;
+}
+
+/* Returns whether the last mount on @dir, which hides others, is of ours.  Its type is the first word behind " - ". */
 static bool is_mounted(const char *dir)
 {
-	char line[4 * PATH_MAX], at[PATH_MAX], type[64], *rest;
 	FILE *f = fopen("/proc/self/mountinfo", "re");
-	bool found = false;
+	char *line = NULL, *rest, *at;
+	bool ours = false;
+	size_t room = 0;
 
-	while (f && !found && fgets(line, sizeof(line), f)) {
+	while (f && getline(&line, &room, f) > 0) {
 		rest = strstr(line, " - ");
-		found = rest && sscanf(line, "%*s %*s %*s %*s %4095s", at) == 1 &&
-			sscanf(rest, " - %63s", type) == 1 && !strcmp(at, dir) &&
-			!strcmp(type, FILE_SYSTEM);
+		if (!rest)
+			continue;
+		*rest = 0;
+		at = field(line, 4);
+		if (!at)
+			continue;
+		decode(at);
+		if (!strcmp(at, dir))
+			ours = !strncmp(rest + 3, FILE_SYSTEM " ", strlen(FILE_SYSTEM) + 1);
 	}
+	free(line);
 	if (f)
 		fclose(f);
-	return found;
+	return ours;
 }
 
 /* Resolves all but the last part of a path: that may be a mount whose cluster does not answer. */
-static char *mount_path(const char *dir)
+static char *parent_path(const char *dir)
 {
 	char *copy = strdup(dir), *slash, *parent, *real = NULL;
 	size_t len = copy ? strlen(copy) : 0;
+	const char *last;
 
 	while (len > 1 && copy[len - 1] == '/')
 		copy[--len] = 0;
 	slash = copy ? strrchr(copy, '/') : NULL;
+	last = slash ? slash + 1 : copy;
+	if (!copy || !*last || !strcmp(last, ".") || !strcmp(last, "..")) {
+		free(copy);
+		return realpath(dir, NULL);
+	}
 	if (slash)
 		*slash = 0;
-	parent = copy ? realpath(!slash ? "." : *copy ? copy : "/", NULL) : NULL;
-	if (parent && asprintf(&real, "%s/%s", strcmp(parent, "/") ? parent : "",
-			       slash ? slash + 1 : copy) < 0)
+	parent = realpath(!slash ? "." : *copy ? copy : "/", NULL);
+	if (parent && asprintf(&real, "%s/%s", strcmp(parent, "/") ? parent : "", last) < 0)
 		real = NULL;
 	free(parent);
 	free(copy);
 	return real;
 }
 
+/* The same, and if the last part is a link, where that leads to. */
+static char *mount_path(const char *dir)
+{
+	char *path = parent_path(dir), *next, to[PATH_MAX], *slash;
+	int hops;
+	ssize_t n;
+
+	for (hops = 0; path && hops < 40; hops++) {
+		n = readlink(path, to, sizeof(to) - 1);
+		if (n < 0)
+			return path;
+		to[n] = 0;
+		slash = strrchr(path, '/');
+		*slash = 0;
+		if (asprintf(&next, "%s/%s", to[0] == '/' ? "" : path, to) < 0)
+			next = NULL;
+		free(path);
+		path = next ? parent_path(next) : NULL;
+		free(next);
+	}
+	if (path)
+		errno = ELOOP;
+	free(path);
+	return NULL;
+}
+
 /* Returns whether @dir is a mount of ours whose process lives; the kernel keeps those of dead ones, too. */
 static bool is_alive(const char *dir)
 {
 	struct statx st;
-	char *path = mount_path(dir);
-	bool alive =
-		path && is_mounted(path) &&
-		!(statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_TYPE, &st) && errno == ENOTCONN);
 
-	free(path);
-	return alive;
+	return is_mounted(dir) &&
+	       !(statx(AT_FDCWD, dir, AT_STATX_FORCE_SYNC, STATX_TYPE, &st) && errno == ENOTCONN);
 }
 
 /* Fails now if fusermount3 would fail at the unmount. */
@@ -137,27 +194,84 @@ static int helper_check(void)
 }
 
 /* Only the default directory is made: a name that was given may be misspelt. */
-static int dir_check(const char *dir, bool make)
+static int dir_check(const char *dir, const char *quoted, bool make)
 {
 	struct stat st;
 
 	if (make && !mkdir(dir, 0755))
-		printf("Made the directory %s.\n", dir);
+		printf("Made the directory %s.\n", quoted);
 	else if (make && errno != EEXIST)
 		return cmd_fail("mount", -errno, "cannot make the directory %s", dir);
 	/* lstat() does not wait for the cluster of a mount that may be there. */
 	if (lstat(dir, &st) && errno == ENOENT)
-		return cmd_fail("mount", 0, "%s does not exist: make it first with 'mkdir %s'", dir,
-				dir);
+		return cmd_fail("mount", 0, "%s does not exist: make it first with 'mkdir %s%s'",
+				quoted, dir[0] == '-' ? "-- " : "", quoted);
 	return 0;
+}
+
+/* Becomes the mount's process, or its parent. */
+static int mount_run(const struct mount_values *v, const char *conf, const char *path)
+{
+	char program[PATH_MAX], *args[8];
+	int rc, n = 0;
+
+	args[n++] = (char *)program_find("ddiofs", program);
+	if (v->foreground)
+		args[n++] = (char *)"-f";
+	if (v->options) {
+		args[n++] = (char *)"-o";
+		args[n++] = (char *)v->options;
+	}
+	args[n++] = (char *)conf;
+	args[n++] = (char *)path;
+	args[n] = NULL;
+	rc = program_run(args);
+	return rc < 0 ? cmd_fail("mount", rc, "%s", args[0]) : rc;
+}
+
+static int mount_dir(const struct mount_values *v, const char *conf, const char *dir,
+		     const char *quoted)
+{
+	const char *dashes = dir[0] == '-' ? "-- " : "";
+	char *path = mount_path(dir);
+	int rc;
+
+	if (!path)
+		return cmd_fail("mount", -errno, "%s", dir);
+	if (is_alive(path))
+		rc = cmd_fail("mount", 0,
+			      "%s is already a mount of ddio: 'ddio umount %s%s' unmounts it",
+			      quoted, dashes, quoted);
+	else
+		rc = mount_run(v, conf, path);
+	free(path);
+	if (!rc && !v->foreground)
+		printf("The cluster's files are in %s.\nTo unmount it:  ddio umount %s%s\n", quoted,
+		       dashes, quoted);
+	return rc;
+}
+
+/* Return: the configuration's real path, allocated; NULL after a message */
+static char *conf_path(const char *given)
+{
+	char path[DDIO_CONF_PATH], why[512], *conf;
+
+	if (ddio_conf_find(given, path, why, sizeof(why))) {
+		cmd_fail("mount", 0, "%s", why);
+		return NULL;
+	}
+	conf = realpath(path, NULL);
+	if (!conf)
+		cmd_fail("mount", -errno, "cannot find the cluster's configuration %s", path);
+	return conf;
 }
 
 int cmd_mount(int argc, char **argv)
 {
 	struct mount_values v = { 0 };
-	int rc = opt_parse(&opts_mount, &v, &argc, &argv), n = 0;
+	int rc = opt_parse(&opts_mount, &v, &argc, &argv);
 	const char *dir = argc ? argv[0] : DEFAULT_MOUNT;
-	char path[PATH_MAX], *args[8], *conf = NULL;
+	char *conf = NULL, *quoted = NULL;
 
 	if (rc) {
 		rc = rc > 0 ? EXIT_OK : EXIT_USAGE;
@@ -166,39 +280,18 @@ int cmd_mount(int argc, char **argv)
 	rc = helper_check();
 	if (rc)
 		goto out;
-	conf = realpath(conf_name(v.conf), NULL);
-	if (!conf) {
-		rc = cmd_fail("mount", -errno, "cannot find the cluster's configuration %s",
-			      conf_name(v.conf));
+	conf = conf_path(v.conf);
+	quoted = text_quoted(dir);
+	if (!conf || !quoted) {
+		rc = EXIT_FAILED;
 		goto out;
 	}
-	rc = dir_check(dir, !argc);
-	if (rc)
-		goto out;
-	if (is_alive(dir)) {
-		rc = cmd_fail("mount", 0,
-			      "%s is already a mount of ddio: 'ddio umount %s' unmounts it", dir,
-			      dir);
-		goto out;
-	}
-	args[n++] = (char *)program_find("ddiofs", path);
-	if (v.foreground)
-		args[n++] = (char *)"-f";
-	if (v.options) {
-		args[n++] = (char *)"-o";
-		args[n++] = (char *)v.options;
-	}
-	args[n++] = conf;
-	args[n++] = (char *)dir;
-	args[n] = NULL;
-	rc = program_run(args);
-	if (rc < 0)
-		rc = cmd_fail("mount", rc, "%s", args[0]);
-	else if (!rc && !v.foreground)
-		printf("The cluster's files are in %s.\nTo unmount it:  ddio umount %s\n", dir,
-		       dir);
+	rc = dir_check(dir, quoted, !argc);
+	if (!rc)
+		rc = mount_dir(&v, conf, dir, quoted);
 out:
 	free(conf);
+	free(quoted);
 	free((char *)v.options);
 	return rc;
 }

@@ -268,6 +268,8 @@ static int query_run(const struct query_values *v, const char *file)
 				     .prefix = v->output };
 	int ret;
 
+	if (!v->record)
+		return wrong("give the length of a record: --record BYTES (-r)");
 	args_init(&a);
 	ret = question(&a, v);
 	if (!ret) {

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <ddio/ddio.h>
 #include "ddio.h"
+#include "tools/common/safe/text.h"
 
 struct snap_values {
 	const char *conf;
@@ -160,7 +161,9 @@ static int snap_show(void *arg, const char *name, const struct ddio_file_stat *s
 	char when[32];
 
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", localtime_r(&t, &tm));
-	printf("%s %14" PRIu64 " %s/%s\n", when, st->size, (const char *)arg, name);
+	printf("%s %14" PRIu64 " %s/", when, st->size, (const char *)arg);
+	text_name(stdout, name);
+	putchar('\n');
 	return 0;
 }
 

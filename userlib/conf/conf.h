@@ -101,6 +101,17 @@ struct ddio_conf {
  * Return: 0, -EINVAL, -ENOMEM, or what open and read said.
  */
 int ddio_conf_load(const char *path, struct ddio_conf **conf, char *err, size_t err_len);
+#define DDIO_CONF_PATH 4096
+/**
+ * ddio_conf_find - which file is the configuration
+ * @given: its path as an option or the program gives it; NULL: it gives none
+ * @path: receives the first of @given, $DDIO_CONF, ddio-cluster/ddio.conf in the current directory if it is this user's alone,
+ *	/etc/ddio/ddio.conf
+ * @err: receives one line
+ *
+ * Return: 0; -ENOENT: there is none; -ENAMETOOLONG
+ */
+int ddio_conf_find(const char *given, char path[DDIO_CONF_PATH], char *err, size_t err_len);
 /* Reads a configuration from memory; messages call it @name. */
 int ddio_conf_parse(const char *name, const char *text, size_t len, struct ddio_conf **conf,
 		    char *err, size_t err_len);

@@ -13,7 +13,6 @@
 #include "env/real/real.h"
 #include "munge/munge.h"
 
-#define DEFAULT_CONF "/etc/ddio/ddio.conf"
 /*
  * The steps of a small collective are so far apart.  Only threads that wait look so long; daemons do for less, since beside
  * threads that compute a process that yields its processor again and again gets it back late.
@@ -128,20 +127,11 @@ free_env:
 	return err;
 }
 
-static const char *connect_path(const struct ddio_connect_opts *opts)
-{
-	const char *path = opts ? opts->conf : NULL;
-
-	if (!path)
-		path = getenv("DDIO_CONF");
-	return path && path[0] ? path : DEFAULT_CONF;
-}
-
 int ddio_connect(const struct ddio_connect_opts *opts, struct ddio_session **session)
 {
 	struct ddio_key key = { 0 };
 	struct ddio_conf *conf;
-	char why[DDIO_MAX_TEXT];
+	char why[DDIO_MAX_TEXT], path[DDIO_CONF_PATH];
 	int err;
 
 	if (!session)
@@ -152,7 +142,9 @@ int ddio_connect(const struct ddio_connect_opts *opts, struct ddio_session **ses
 		return connect_fail(
 			-EINVAL,
 			"ddio_connect: set struct_size to sizeof(struct ddio_connect_opts) and flags to 0");
-	err = ddio_conf_load(connect_path(opts), &conf, why, sizeof(why));
+	err = ddio_conf_find(opts ? opts->conf : NULL, path, why, sizeof(why));
+	if (!err)
+		err = ddio_conf_load(path, &conf, why, sizeof(why));
 	if (err)
 		return connect_fail(err, why);
 	if (conf->key_file)

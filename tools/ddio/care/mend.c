@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <ddio/ddio.h>
+#include "tools/common/safe/text.h"
 #include "tools/ddio/care/care.h"
 
 /* An extent of so many bytes costs one movement of the arm: more are not worth moving it. */
@@ -138,15 +139,17 @@ static void show_frag(const char *name, const struct frag *g, bool csv)
 		uint64_t bytes = d->extents ? d->blocks * g->bs / d->extents : 0;
 
 		if (csv)
-			printf("%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			       "\n",
-			       name, g->disk[i], d->blocks, d->extents, bytes, d->follow,
-			       d->beside);
+			text_name(stdout, name);
+		if (csv)
+			printf(",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+			       g->disk[i], d->blocks, d->extents, bytes, d->follow, d->beside);
 		else
-			printf("%6u %10" PRIu64 " %10" PRIu64 " %8s %9.1f%% %s\n", g->disk[i],
+			printf("%6u %10" PRIu64 " %10" PRIu64 " %8s %9.1f%% ", g->disk[i],
 			       d->blocks, d->extents, cmd_human(bytes, mean),
-			       d->follow ? 100.0 * (double)d->beside / (double)d->follow : 100.0,
-			       name);
+			       d->follow ? 100.0 * (double)d->beside / (double)d->follow : 100.0);
+		if (!csv)
+			text_name(stdout, name);
+		putchar('\n');
 	}
 }
 
@@ -234,8 +237,10 @@ static int mend_progress(void *arg, const struct ddio_mend_state *st)
 
 static void say_left(const char *path, uint64_t n, const char *what)
 {
-	if (n)
-		printf("%s: %" PRIu64 " %s\n", path, n, what);
+	if (!n)
+		return;
+	text_name(stdout, path);
+	printf(": %" PRIu64 " %s\n", n, what);
 }
 
 static void show_mended(const char *path, const struct ddio_mend_state *st, uint64_t before,
@@ -245,7 +250,8 @@ static void show_mended(const char *path, const struct ddio_mend_state *st, uint
 
 	if (isatty(STDERR_FILENO))
 		fputc('\n', stderr);
-	printf("%s: %" PRIu64 " extents before, %" PRIu64 " now, %s moved%s\n", path, before, after,
+	text_name(stdout, path);
+	printf(": %" PRIu64 " extents before, %" PRIu64 " now, %s moved%s\n", before, after,
 	       cmd_human(st->moved, moved), interrupted ? " before it was interrupted" : "");
 	say_left(path, st->shared,
 		 "extents stay apart, since other files have blocks of them, too");

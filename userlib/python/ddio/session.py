@@ -105,7 +105,8 @@ class Session(Handle):
 def connect(conf: str | os.PathLike[str] | None = None, timeout: float = 0) -> Session:
     """Begins a session with the cluster of a configuration.
 
-    conf: None: $DDIO_CONF, else /etc/ddio/ddio.conf.
+    conf: None: $DDIO_CONF, else ddio-cluster/ddio.conf in the current directory, else
+    /etc/ddio/ddio.conf; see ddio.conf(5).
     timeout: seconds without any progress after which a call fails; 0: the configuration's.
     """
     return Session(conf, timeout)
