@@ -55,6 +55,8 @@ struct ddio_file;
  * @busy_ns: time with a request under way
  * @buffers: block buffers of collectives in use now
  * @max_buffers: most that were ever in use
+ * @scrub_mismatches: checksums that differed in the scrub under way, or the last one
+ * @scrub_unread: blocks that this could not read
  */
 struct ddio_disk_state {
 	char name[256], node[256], engine[32];
@@ -68,6 +70,7 @@ struct ddio_disk_state {
 	uint64_t queue, max_queue;
 	uint64_t seeks, seek_ns, rotation_ns, buffer_hits, bus_wait_ns, busy_ns;
 	uint64_t buffers, max_buffers;
+	uint64_t scrub_mismatches, scrub_unread;
 };
 
 /**

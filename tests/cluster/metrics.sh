@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 300
-# The state of nodes as OpenMetrics: what it says, who can hold it up, Prometheus that reads it.
+# The state of nodes as Prometheus reads it: what it says, who can hold it up, Prometheus that reads it.
 . "$(dirname "$0")/lib.sh"
 python=/usr/bin/python3
 scrape="$python tests/helpers/scrape.py"
@@ -27,10 +27,10 @@ check "each column of --csv is told" test "$(grep -c '^# TYPE ddio_disk_' "$dir/
 	"$("$ddio" status --csv | head -n 1 | tr , '\n' | sed 1,4d | wc -l)"
 check "all that rules and dashboard ask for is told" $scrape known "$dir/all" $alerts $dashboard
 if $python -c 'import prometheus_client' 2>/dev/null; then
-	check "it is OpenMetrics" $scrape parse "$dir/all"
+	check "it is Prometheus' text" $scrape parse "$dir/all"
 else
 	skipped=$((skipped + 1))
-	echo "skipped: it is OpenMetrics: no python3-prometheus-client here"
+	echo "skipped: it is Prometheus' text: no python3-prometheus-client here"
 fi
 
 # Whose they are.
@@ -128,6 +128,9 @@ if prometheus; then
 	at=$((port + 1))
 	printf 'global: { scrape_interval: 200ms }\nrule_files: ["%s"]\nscrape_configs:\n- job_name: ddio\n  static_configs: [{ targets: ["127.0.0.1:%s"] }]\n' \
 		"$top/$alerts" $port >"$dir/p.yml"
+	check "promtool: the metrics" "$bin/promtool" check metrics <"$dir/all"
+	$scrape text $port >"$dir/told"
+	check "... and those that a daemon tells" "$bin/promtool" check metrics <"$dir/told"
 	check "promtool: the rules" "$bin/promtool" check rules $alerts
 	check "... and each alert when it is due" "$bin/promtool" test rules tests/data/monitoring/alerts.yml
 	check "... of which none is left out" diff <(sed -n 's/.*- alert: //p' $alerts | sort) \
@@ -144,7 +147,7 @@ if prometheus; then
 	kill $p
 	wait $p
 else
-	skipped=$((skipped + 7))
+	skipped=$((skipped + 9))
 	echo "skipped: Prometheus cannot be fetched here"
 fi
 # The connection above is still open.

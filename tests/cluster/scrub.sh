@@ -44,6 +44,8 @@ check "the status counts them" [ "$("$ddio" status --csv | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) if ($i == "errors") at = i }
 	NR > 1 { n += $at }
 	END { print n }')" = $N ]
+told() { [ "$("$ddio" status --metrics | awk '/^ddio_disk_scrub_mismatches{/ { n += $2 } END { print n + 0 }')" = "$1" ]; }
+check "the metrics tell them" soon told $N
 
 # In the middle of one, a node dies: it goes on where it was, and finds the rest.
 check "slowly" scrub --detach --rate 20K
@@ -64,6 +66,7 @@ stop_cluster bits
 check "turned back" [ "$(flipped)" = $N ]
 "$ddio" start --dir "$dir/bits" >/dev/null
 check "nothing is wrong" scrub
+check "the metrics tell that, too" soon told 0
 check "fsck" "$ddio" fsck
 fails "two words that exclude each other" "only one of" "$ddio" scrub --stop --detach
 stop_cluster bits

@@ -59,11 +59,16 @@ void metrics_free(struct metrics *m)
 	memset(m, 0, sizeof(*m));
 }
 
+static const char *suffix(enum metric_kind kind)
+{
+	return kind == GAUGE ? "" : "_total";
+}
+
 static void family(FILE *f, const char *of, const char *name, enum metric_kind kind,
 		   const char *help)
 {
-	fprintf(f, "# HELP ddio_%s_%s %s\n# TYPE ddio_%s_%s %s\n", of, name, help, of, name,
-		kind == GAUGE ? "gauge" : "counter");
+	fprintf(f, "# HELP ddio_%s_%s%s %s\n# TYPE ddio_%s_%s%s %s\n", of, name, suffix(kind), help,
+		of, name, suffix(kind), kind == GAUGE ? "gauge" : "counter");
 }
 
 /* A label's value, in which three characters are escaped. */
@@ -93,7 +98,7 @@ static void value(FILE *f, enum metric_kind kind, uint64_t v)
 
 static void sample(FILE *f, const char *of, const char *name, enum metric_kind kind)
 {
-	fprintf(f, "ddio_%s_%s%s", of, name, kind == GAUGE ? "" : "_total");
+	fprintf(f, "ddio_%s_%s%s", of, name, suffix(kind));
 }
 
 static void write_up(const struct metrics *m, FILE *f)
@@ -200,8 +205,8 @@ static void write_jobs(const struct metrics *m, FILE *f)
 
 void metrics_write(const struct metrics *m, FILE *f)
 {
-	fputs("# HELP ddio_build Version and commit of the program that tells this.\n"
-	      "# TYPE ddio_build info\n",
+	fputs("# HELP ddio_build_info Version and commit of the program that tells this.\n"
+	      "# TYPE ddio_build_info gauge\n",
 	      f);
 	label(f, "ddio_build_info{version=\"", tool_version);
 	label(f, ",commit=\"", tool_commit);
@@ -210,5 +215,4 @@ void metrics_write(const struct metrics *m, FILE *f)
 	write_disks(m, f);
 	write_bounds(m, f);
 	write_jobs(m, f);
-	fputs("# EOF\n", f);
 }

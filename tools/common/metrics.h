@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The state of nodes as OpenMetrics text, for Prometheus and its kin; operating.rst lists the metrics. */
+/* The state of nodes as Prometheus reads it, in its text format 0.0.4; operating.rst tells of the metrics. */
 #ifndef TOOLS_METRICS_H
 #define TOOLS_METRICS_H
 
@@ -37,7 +37,10 @@
 	X(bus_wait_ns, SECONDS, "bus_wait_seconds", "Time an emulated disk waited for the bus.")   \
 	X(busy_ns, SECONDS, "busy_seconds", "Time with a request under way.")                      \
 	X(buffers, GAUGE, "buffers", "Block buffers of collectives in use.")                       \
-	X(max_buffers, GAUGE, "buffers_most", "Most block buffers of collectives ever in use.")
+	X(max_buffers, GAUGE, "buffers_most", "Most block buffers of collectives ever in use.")    \
+	X(scrub_mismatches, GAUGE, "scrub_mismatches",                                             \
+	  "Checksums that differed in the scrub under way, or the last one.")                      \
+	X(scrub_unread, GAUGE, "scrub_unread_blocks", "Blocks that this scrub could not read.")
 
 /* The same of a job: member of struct ddio_job_state. */
 #define METRICS_JOB(X)                                                                            \

@@ -26,7 +26,7 @@ static const struct ddio_opt status_opts[] = {
 	DDIO_OPT("csv", 0, OPT_FLAG, offsetof(struct status_values, csv), NULL,
 		 "print every counter of every disk, or with --space its space, comma-separated"),
 	DDIO_OPT("metrics", 'm', OPT_FLAG, offsetof(struct status_values, metrics), NULL,
-		 "print all of it as OpenMetrics"),
+		 "print all of it as Prometheus reads it"),
 	{ 0 },
 };
 

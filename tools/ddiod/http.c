@@ -194,9 +194,7 @@ void http_answer(struct http_server *s, const char *text, size_t len)
 		if (c->fd < 0 || !c->asks)
 			continue;
 		if (text)
-			reply(c, "200 OK",
-			      "application/openmetrics-text; version=1.0.0; charset=utf-8", text,
-			      len);
+			reply(c, "200 OK", "text/plain; version=0.0.4; charset=utf-8", text, len);
 		else
 			refuse(c, "503 Service Unavailable");
 	}

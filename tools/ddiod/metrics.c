@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The node's state as OpenMetrics, told by a thread of its own that touches nothing of the node: it asks, and reactor 0 hands
+ * The node's state for Prometheus, told by a thread of its own that touches nothing of the node: it asks, and reactor 0 hands
  * it the text.  A reactor that a disk holds up gives no answer, and whoever asks for metrics hears that after two seconds.
  */
 #include <errno.h>

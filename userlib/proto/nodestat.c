@@ -6,13 +6,16 @@
 /* The counters of a disk, in wire order. */
 static const size_t counters[] = {
 #define C(field) offsetof(struct ddio_disk_status, field)
-	C(size),	 C(free),	 C(reads),	   C(writes),
-	C(read_bytes),	 C(write_bytes), C(errors),	   C(cache_hits),
-	C(cache_misses), C(prefetches),	 C(prefetch_used), C(prefetch_wasted),
-	C(cache_blocks), C(cache_dirty), C(cache_bytes),   C(queue),
-	C(max_queue),	 C(seeks),	 C(seek_ns),	   C(rotation_ns),
-	C(buffer_hits),	 C(bus_wait_ns), C(busy_ns),	   C(buffers),
-	C(max_buffers),	 C(objects),
+	C(size),	 C(free),	   C(reads),
+	C(writes),	 C(read_bytes),	   C(write_bytes),
+	C(errors),	 C(cache_hits),	   C(cache_misses),
+	C(prefetches),	 C(prefetch_used), C(prefetch_wasted),
+	C(cache_blocks), C(cache_dirty),   C(cache_bytes),
+	C(queue),	 C(max_queue),	   C(seeks),
+	C(seek_ns),	 C(rotation_ns),   C(buffer_hits),
+	C(bus_wait_ns),	 C(busy_ns),	   C(buffers),
+	C(max_buffers),	 C(objects),	   C(scrub_mismatches),
+	C(scrub_unread),
 #undef C
 };
 

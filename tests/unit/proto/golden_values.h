@@ -520,7 +520,9 @@ static const struct ddio_disk_status disk_status[] = {
 	  .busy_ns = N64(25),
 	  .buffers = N64(26),
 	  .max_buffers = N64(27),
-	  .objects = N64(28) },
+	  .objects = N64(28),
+	  .scrub_mismatches = N64(29),
+	  .scrub_unread = N64(30) },
 };
 static const struct ddio_msg_status status = {
 	.node = N32(1),

@@ -101,6 +101,8 @@ static void disk_counts(struct ddio_disk_state *st, const struct ddio_disk_statu
 	st->busy_ns = d->busy_ns;
 	st->buffers = d->buffers;
 	st->max_buffers = d->max_buffers;
+	st->scrub_mismatches = d->scrub_mismatches;
+	st->scrub_unread = d->scrub_unread;
 }
 
 /* @known: what the nodes' WELCOMEs said of each disk, when all had answered. */

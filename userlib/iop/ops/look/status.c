@@ -67,6 +67,8 @@ static void disk_status(const struct iop_disk *disk, struct ddio_disk_status *st
 		.buffers = disk->coll_buffers,
 		.max_buffers = disk->coll_max_buffers,
 		.objects = store_objects(disk->store),
+		.scrub_mismatches = store_scrub(disk->store)->bad,
+		.scrub_unread = store_scrub(disk->store)->unread,
 	};
 	snprintf(st->name, sizeof(st->name), "%s", disk->name);
 	snprintf(st->engine, sizeof(st->engine), "%s", info->engine);
