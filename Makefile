@@ -35,6 +35,11 @@
 # Switches: V=1 shows commands; D=asan or D=tsan builds with that sanitizer in
 # build-of-its-own; W=1 more warnings; CC=clang another compiler.
 
+# A word as the shell takes it: the folder may have any name.
+quoted = '$(subst ','\'',$1)'
+# Where the built things are, for programs that are run elsewhere; abspath would take a blank for the end of a name.
+O_PATH = $(call quoted,$(CURDIR)/$(O))
+
 PREFIX ?= /usr/local
 VERSION := 0.2.0
 D ?=
@@ -65,7 +70,7 @@ LINK = $(CC) $(SAN) $(if $(D),$(FAST_LD))
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 CFLAGS ?=
 # What is installed does not tell in which folder it was built.
-NOWHERE := $(if $(D),,-ffile-prefix-map=$(CURDIR)=.)
+NOWHERE := $(if $(D),,-ffile-prefix-map=$(call quoted,$(CURDIR))=.)
 ALL_CFLAGS = $(CSTD) $(WARN) $(OPT) $(NOWHERE) -fPIC $(VISIBILITY) $(SAN) $(INC) $(CFLAGS)
 # What libddio needs, and what the I/O processor needs besides.
 LIB_LIBS := -linih -laio -lssl -lcrypto -lpthread -lm
@@ -77,7 +82,9 @@ PYTHON_DIR ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(shell $(PYTH
 	'import sys; print("python%d.%d" % sys.version_info[:2])' 2>/dev/null || echo python3))/dist-packages
 
 Q := $(if $(V),,@)
-say = $(if $(V),@:,@printf '  %-7s %s\n' $(1) $(2))
+# A first build counts its steps, of which there are $(STEPS); "make all" alone knows how many.
+say = $(if $(V),@:,$(if $(STEPS),$(eval DONE += .))@printf '  %s%-7s %s\n' \
+	'$(if $(STEPS),[$(words $(DONE))/$(STEPS)] )' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -90,6 +97,12 @@ include fuse/build.mk
 include tests/build.mk
 include kmod/build.mk
 
+STEPS := $(if $(D)$(wildcard $(O)/ddio)$(filter-out all,$(MAKECMDGOALS)),,$(words $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) \
+	$(SIM_OBJ) $(MPIIO_CORE_OBJ) $(FUSE_OBJ) $(call tool_obj,common trace ddio ddiod lab) $(TOOL_COMMON) $(TOOL_TRACE) \
+	$(foreach m,$(MPIIO_MPIS),$(MPIIO_CORE) $(MPIIO_ABI)) $(wildcard userlib/mpiio/stub/*.c) $(LIB_TARGETS) \
+	$(TOOL_TARGETS) $(FUSE_TARGETS) $(MPIIO_TARGETS) libddio-all.a libddio-cp.a))
+DONE :=
+
 .PHONY: all deps demo paper install clean fmt
 
 all: $(LIB_TARGETS) $(TOOL_TARGETS) $(FUSE_TARGETS) $(if $(D),,$(MPIIO_TARGETS))
@@ -101,7 +114,7 @@ deps:
 demo:
 	$(Q)tools/install-deps.sh build
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
-	$(Q)BUILD=$(abspath $(O)) tools/demo.sh
+	$(Q)BUILD=$(O_PATH) tools/demo.sh
 
 paper:
 	$(Q)tools/install-deps.sh build
@@ -120,53 +133,55 @@ fmt:
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -d $(DESTDIR)$(PREFIX)/include/ddio
-	install -m 755 $(O)/ddio $(O)/ddio-lab $(DESTDIR)$(PREFIX)/bin/
-	install -m 755 $(O)/ddiod $(DESTDIR)$(PREFIX)/sbin/
-	install -m 755 $(O)/ddiofs $(DESTDIR)$(PREFIX)/sbin/
-	install -d $(DESTDIR)$(MOUNT_DIR) $(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -d "$(DESTDIR)$(PREFIX)"/bin "$(DESTDIR)$(PREFIX)"/sbin "$(DESTDIR)$(PREFIX)"/lib/pkgconfig
+	install -d "$(DESTDIR)$(PREFIX)"/include/ddio
+	install -m 755 $(O)/ddio $(O)/ddio-lab "$(DESTDIR)$(PREFIX)"/bin/
+	install -m 755 $(O)/ddiod "$(DESTDIR)$(PREFIX)"/sbin/
+	install -m 755 $(O)/ddiofs "$(DESTDIR)$(PREFIX)"/sbin/
+	install -d "$(DESTDIR)$(MOUNT_DIR)" "$(DESTDIR)$(PREFIX)"/lib/systemd/system
 	for l in mount.ddio mount.fuse.ddio; do \
-		ln -sf $(if $(filter $(PREFIX)/sbin,$(MOUNT_DIR)),,$(PREFIX)/sbin/)ddiofs $(DESTDIR)$(MOUNT_DIR)/$$l; done
+		ln -sf $(if $(filter $(PREFIX)/sbin,$(MOUNT_DIR)),,$(PREFIX)/sbin/)ddiofs "$(DESTDIR)$(MOUNT_DIR)"/$$l; done
 	for u in tools/systemd/*.service.in; do n=$${u##*/}; sed 's|@PREFIX@|$(PREFIX)|' $$u \
-		> $(DESTDIR)$(PREFIX)/lib/systemd/system/$${n%.in}; done
-	install -d $(DESTDIR)$(PREFIX)/lib/sysusers.d
-	install -m 644 tools/systemd/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/ddio.conf
+		> "$(DESTDIR)$(PREFIX)"/lib/systemd/system/$${n%.in}; done
+	install -d "$(DESTDIR)$(PREFIX)"/lib/sysusers.d
+	install -m 644 tools/systemd/sysusers.conf "$(DESTDIR)$(PREFIX)"/lib/sysusers.d/ddio.conf
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || { \
 		systemd-sysusers $(PREFIX)/lib/sysusers.d/ddio.conf && systemctl daemon-reload; }
-	install -m 755 $(O)/libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
-	ln -sf libddio.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
-	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libddio.so
-	install -m 644 $(O)/libddio.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 755 $(O)/libddio_mpiio.so $(DESTDIR)$(PREFIX)/lib/
-	install -d $(DESTDIR)$(PREFIX)/lib/ddio-mpiio
-	for m in $(MPIIO_MPIS); do install -m 755 $(O)/ddio-mpiio/$$m.so $(DESTDIR)$(PREFIX)/lib/ddio-mpiio/; done
-	install -m 644 include/ddio/*.h $(DESTDIR)$(PREFIX)/include/ddio/
+	install -m 755 $(O)/libddio.so.$(VERSION) "$(DESTDIR)$(PREFIX)"/lib/
+	ln -sf libddio.so.$(VERSION) "$(DESTDIR)$(PREFIX)"/lib/$(LIB_SONAME)
+	ln -sf $(LIB_SONAME) "$(DESTDIR)$(PREFIX)"/lib/libddio.so
+	install -m 644 $(O)/libddio.a "$(DESTDIR)$(PREFIX)"/lib/
+	install -m 755 $(O)/libddio_mpiio.so "$(DESTDIR)$(PREFIX)"/lib/
+	install -d "$(DESTDIR)$(PREFIX)"/lib/ddio-mpiio
+	for m in $(MPIIO_MPIS); do install -m 755 $(O)/ddio-mpiio/$$m.so "$(DESTDIR)$(PREFIX)"/lib/ddio-mpiio/; done
+	install -m 644 include/ddio/*.h "$(DESTDIR)$(PREFIX)"/include/ddio/
 	sed -e 's|@PREFIX@|$(PREFIX)|;s|@VERSION@|$(VERSION)|' userlib/libddio.pc.in \
-		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libddio.pc
-	install -d $(DESTDIR)$(PYTHON_DIR)/ddio
-	install -m 644 userlib/python/ddio/*.py userlib/python/ddio/py.typed $(DESTDIR)$(PYTHON_DIR)/ddio/
-	install -d $(DESTDIR)$(PREFIX)/share/ddio
-	install -m 644 tools/monitoring/* $(DESTDIR)$(PREFIX)/share/ddio/
+		> "$(DESTDIR)$(PREFIX)"/lib/pkgconfig/libddio.pc
+	install -d "$(DESTDIR)$(PYTHON_DIR)"/ddio
+	install -m 644 userlib/python/ddio/*.py userlib/python/ddio/py.typed "$(DESTDIR)$(PYTHON_DIR)"/ddio/
+	install -d "$(DESTDIR)$(PREFIX)"/share/ddio
+	install -m 644 tools/monitoring/* "$(DESTDIR)$(PREFIX)"/share/ddio/
 	for m in Documentation/man/*.[1-8]; do \
-		s=$${m##*.}; install -d $(DESTDIR)$(PREFIX)/share/man/man$$s; \
-		if [ -h $$m ]; then cp -P $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; \
-		else install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$$s/; fi; done
-	ln -sf ddiofs.8 $(DESTDIR)$(PREFIX)/share/man/man8/mount.ddio.8
-	ln -sf ddiofs.8 $(DESTDIR)$(PREFIX)/share/man/man8/mount.fuse.ddio.8
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	$(O)/ddio completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ddio
+		s=$${m##*.}; install -d "$(DESTDIR)$(PREFIX)"/share/man/man$$s; \
+		if [ -h $$m ]; then cp -P $$m "$(DESTDIR)$(PREFIX)"/share/man/man$$s/; \
+		else install -m 644 $$m "$(DESTDIR)$(PREFIX)"/share/man/man$$s/; fi; done
+	ln -sf ddiofs.8 "$(DESTDIR)$(PREFIX)"/share/man/man8/mount.ddio.8
+	ln -sf ddiofs.8 "$(DESTDIR)$(PREFIX)"/share/man/man8/mount.fuse.ddio.8
+	install -d "$(DESTDIR)$(PREFIX)"/share/bash-completion/completions
+	$(O)/ddio completion bash > "$(DESTDIR)$(PREFIX)"/share/bash-completion/completions/ddio
 
 # Folders that are ddio's alone go, too.
 uninstall: all
-	$(Q)t=$$(mktemp -d) && $(MAKE) --no-print-directory -s install DESTDIR=$$t >/dev/null && \
-		(cd $$t && find . ! -type d -printf '%P\0') | (cd $(DESTDIR)/ && xargs -0 rm -f) && \
-		(cd $$t && find . -depth -type d -name '*ddio*' -printf '%P\0') | \
-		(cd $(DESTDIR)/ && xargs -0 rmdir --ignore-fail-on-non-empty); rm -rf $$t
+	$(Q)t=$$(mktemp -d) && $(MAKE) --no-print-directory -s install DESTDIR="$$t" >/dev/null && \
+		(cd "$$t" && find . ! -type d -printf '%P\0') | (cd "$(DESTDIR)/" && xargs -0 rm -f) && \
+		(cd "$$t" && find . -depth -type d -name '*ddio*' -printf '%P\0') | \
+		(cd "$(DESTDIR)/" && xargs -0 rmdir --ignore-fail-on-non-empty); rm -rf "$$t"
 
 .PHONY: uninstall wheel debs
 wheel:
 	$(call say,WHEEL,$(O))
+	$(Q)$(PYTHON) -c 'import setuptools, wheel' 2>/dev/null || \
+		{ echo 'wheel: needs setuptools and wheel (packages python3-setuptools, python3-wheel)' >&2; exit 1; }
 	$(Q)rm -rf $(O)/wheel $(O)/ddio-*.whl; mkdir -p $(O); cp -r userlib/python $(O)/wheel
 	$(Q)cd $(O)/wheel && $(PYTHON) -c 'from setuptools import build_meta; build_meta.build_wheel("..")' >build.log 2>&1 || \
 		{ cat build.log >&2; exit 1; }

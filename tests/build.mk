@@ -88,7 +88,7 @@ $(O)/tests/powerfs/powerfs: $(POWERFS_OBJ)
 $(EXAMPLE_BIN): $(O)/%: %.c $(O)/libddio.so.$(VERSION)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(WARN) $(SAN) -Iinclude -o $@ $< -L$(O) -lddio -Wl,-rpath,$(abspath $(O))
+	$(Q)$(CC) -std=gnu11 $(WARN) $(SAN) -Iinclude -o $@ $< -L$(O) -lddio -Xlinker -rpath -Xlinker $(O_PATH)
 
 # Fuzzers: the library again, with clang's coverage.
 FO := build/fuzz

@@ -31,7 +31,7 @@ $(O)/libddio-all.so: $(CORE_OBJ) $(CP_OBJ) $(IOP_OBJ) $(SIM_OBJ) $(MPIIO_CORE_OB
 
 $(UNIT_BIN): $(O)/%: $(O)/%.o $(O)/libut.a | $(O)/libddio-all.so
 	$(call say,LD,$@)
-	$(Q)$(CC) $(FAST_LD) -o $@ $^ $(O)/libddio-all.so -Wl,-rpath,$(abspath $(O)) -lcunit $(LIBS)
+	$(Q)$(CC) $(FAST_LD) -o $@ $^ $(O)/libddio-all.so -Xlinker -rpath -Xlinker $(O_PATH) -lcunit $(LIBS)
 
 # Uses a file system in memory if there is one, so that no test waits for a disk.
 UNIT_ENV := DDIO_UT_SHARE=20 TMPDIR=$(if $(wildcard /dev/shm/.),/dev/shm,/tmp)
