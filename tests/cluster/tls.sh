@@ -93,6 +93,18 @@ step new
 fails "new once more" "exists" "$ddio" key new
 new=$(name 2)
 check "... which has another name" [ "$new" != "$old" ]
+if [ "$(id -u)" = 0 ]; then
+	# As scp leaves it, where the daemons' user owns the key.
+	chown nobody "$dir/c/key"
+	fails "list tells of a second key that daemons cannot read" "does not have the owner and mode" "$ddio" key list
+	fails "use does not use it" "has them now: have the daemons read it" "$ddio" key use
+	check "... but has it read" [ "$(stat -c '%U %a' "$dir/c/key.2")" = "nobody 600" ]
+	check "... and exchanges nothing" [ "$(name 1) $(name 2)" = "$old $new" ]
+	chown root "$dir/c/key" "$dir/c/key.2"
+fi
+(umask 077 && cp "$dir/c/key.2" "$dir/whole" && echo no >"$dir/c/key.2")
+fails "use does not use what is no key" "key.2" "$ddio" key use
+cp "$dir/whole" "$dir/c/key.2"
 step use
 check "use exchanges them" [ "$(name 1) $(name 2)" = "$new $old" ]
 cp -p "$dir/c/key.2" "$dir/old"

@@ -12,6 +12,7 @@
 #include "conf/conf.h"
 #include "conn/conn.h"
 #include "ddio.h"
+#include "tools/common/safe/beside.h"
 
 enum { KEY_BYTES = 32 };
 
@@ -94,16 +95,19 @@ static int write_key(int fd, const struct stat *like)
 static int key_new(const struct key_files *files)
 {
 	struct stat st;
-	int fd, err = stat(files->one, &st) ? -errno : 0;
+	static struct beside b = { .fd = -1 };
+	int err = stat(files->one, &st) ? -errno : 0;
 
 	if (err)
 		return cmd_fail("key", err, "%s", files->one), err;
-	fd = open(files->other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	err = fd < 0 ? -errno : write_key(fd, &st);
-	if (fd >= 0 && close(fd) && !err)
-		err = -errno;
-	if (err && fd >= 0)
-		unlink(files->other);
+	/* Whoever reads it meanwhile finds a whole key, or none. */
+	err = beside_open(&b, files->other, false, 0600);
+	if (!err)
+		err = write_key(b.fd, &st);
+	if (!err)
+		err = beside_keep(&b);
+	else
+		beside_drop(&b);
 	if (err)
 		return cmd_fail("key", err, "%s", files->other), err;
 	printf("%s is a new key.  Copy it to all nodes and clients, have the daemons read it (SIGHUP),\n"
@@ -112,11 +116,55 @@ static int key_new(const struct key_files *files)
 	return 0;
 }
 
+/* Whether whoever may read the key that is used, a daemon for instance, may read the other one: scp has made it root's. */
+static bool fits(const struct stat *one, const struct stat *other)
+{
+	return one->st_uid == other->st_uid && one->st_gid == other->st_gid &&
+	       (one->st_mode & 0777) == (other->st_mode & 0777);
+}
+
+/*
+ * Has those read the other key that read this one.  If that was not so the daemons have not got it yet, and an exchange now would
+ * shut out who has it.
+ */
+static int key_fit(const struct key_files *files)
+{
+	struct stat one, other;
+	int fd = open(files->other, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int err = fd < 0 || stat(files->one, &one) || fstat(fd, &other) ? -errno : 0;
+
+	if (!err && !fits(&one, &other)) {
+		err = -EPERM;
+		if (fchown(fd, one.st_uid, one.st_gid) || fchmod(fd, one.st_mode & 0777))
+			cmd_fail("key", -errno, "%s does not have the owner and mode of %s",
+				 files->other, files->one);
+		else
+			cmd_fail(
+				"key", 0,
+				"%s did not have the owner and mode of %s, and has them now: have the "
+				"daemons read it (SIGHUP), then 'ddio key use' once more",
+				files->other, files->one);
+	} else if (err) {
+		cmd_fail("key", err, "%s cannot change places with %s", files->other, files->one);
+	}
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
 /* At no time is there no key, or another one than these. */
 static int key_use(const struct key_files *files)
 {
-	int err = 0;
+	struct ddio_key key;
+	char why[1024];
+	int err = key_fit(files);
 
+	if (err)
+		return err;
+	err = ddio_key_load(files->one, files->shared, &key, why, sizeof(why));
+	explicit_bzero(&key, sizeof(key));
+	if (err)
+		return cmd_fail("key", 0, "%s", why), err;
 	if (renameat2(AT_FDCWD, files->one, AT_FDCWD, files->other, RENAME_EXCHANGE))
 		err = -errno;
 	if (err)
@@ -138,6 +186,7 @@ static int key_drop(const struct key_files *files)
 
 static int key_list(const struct key_files *files)
 {
+	struct stat one, other;
 	struct ddio_key key;
 	char err[1024], name[DDIO_KEY_NAME];
 	int ret = ddio_key_load(files->one, files->shared, &key, err, sizeof(err));
@@ -149,6 +198,12 @@ static int key_list(const struct key_files *files)
 	if (ddio_key_name(&key, true, name))
 		printf("%s  %s  is accepted as well\n", name, files->other);
 	explicit_bzero(&key, sizeof(key));
+	if (!stat(files->one, &one) && !stat(files->other, &other) && !fits(&one, &other)) {
+		cmd_fail("key", 0,
+			 "%s does not have the owner and mode of %s: others cannot read it",
+			 files->other, files->one);
+		return -EPERM;
+	}
 	return 0;
 }
 
