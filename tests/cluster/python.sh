@@ -11,6 +11,11 @@ fi
 # Python is not built with a sanitizer: it loads the plain library; the daemons have them.
 export DDIO_LIBRARY=$top/build/libddio.so.0 PYTHONDONTWRITEBYTECODE=1
 
+fails "without libddio it says what is missing" "ImportError: ddio needs libddio.*install it.*DDIO_LIBRARY" \
+	env DDIO_LIBRARY=libddio-none.so PYTHONPATH=userlib/python $python -c 'import ddio'
+fails "what is no libddio, too" "ImportError: libm.so.6 is of another version" \
+	env DDIO_LIBRARY=libm.so.6 PYTHONPATH=userlib/python $python -c 'import ddio'
+
 # cases MODULE...: each case counts
 cases() {
 	local p f

@@ -92,6 +92,31 @@ class Collective(unittest.TestCase):
         self.assertEqual(ddio.fork(2, write_epoch, True), [(0, 0)] * 2)
         self.assertEqual(ddio.fork(2, write_epoch, False), [(WHOLE.nbytes, WHOLE.nbytes)] * 2)
 
+    def test_npy_versions(self):
+        """every version of the format, an array without a dimension, names in UTF-8"""
+        fields = np.dtype([("\u00e4", "<f4"), ("\u4e2d", ">i8")])
+        for version, a in (((1, 0), np.arange(6.0).reshape(2, 3)), ((2, 0), np.asfortranarray(np.arange(6.0).reshape(2, 3))),
+                           ((3, 0), np.zeros((4, 2), fields)), ((3, 0), np.array(3.5)), (None, np.array(4))):
+            saved = io.BytesIO()
+            np.lib.format.write_array(saved, a, version=version)
+            put("v.npy", np.frombuffer(saved.getvalue(), np.uint8))
+            with ddio.connect() as s, s.open("v.npy") as f:
+                got = f.read(f.npy())
+                self.assertEqual((got.shape, got.dtype, got.tobytes("A")), (a.shape, a.dtype, a.tobytes("A")), version)
+
+    def test_collected(self):
+        """a handle that is collected in the middle of a call of its session does not wait for itself"""
+        def collect(session, name):
+            f = session.open(name)
+            with session._root.lock:
+                f.__del__()
+        put("c", np.zeros(8, np.uint8))
+        with ddio.connect() as s:
+            t = threading.Thread(target=collect, args=(s, "c"), daemon=True)
+            t.start()
+            t.join(20)
+            self.assertFalse(t.is_alive())
+
     def test_npy(self):
         """a file of np.save() describes itself, in either order"""
         for order in "CF":

@@ -52,6 +52,22 @@ class Distributions(unittest.TestCase):
         self.assertEqual([o[0] for o in owners(CYCLIC(2))], [0, 0, 1, 1, 2, 2, 0, 0, 1, 1])
         self.assertEqual(owners(ALL), [[0, 1, 2]] * 10)
 
+    def test_ellipsis(self):
+        """a section with '...' is NumPy's"""
+        whole = np.zeros((5, 6, 7, 8), "u1")
+        for s in (np.s_[...], np.s_[..., 2:5], np.s_[1:3, ...], np.s_[1:3, ..., ::2], np.s_[:, 1:2, ..., 3:, :], np.s_[2:]):
+            self.assertEqual(ddio.Array(whole.shape, "u1", section=s).local_shape(1, 0), whole[s].shape, s)
+        with self.assertRaisesRegex(ValueError, "one '...'"):
+            ddio.Array((3, 3), section=(..., slice(1), ...))
+        with self.assertRaisesRegex(TypeError, "slices"):
+            ddio.Array((3, 3), section=np.s_[1, :])
+
+    def test_no_dimension(self):
+        """an array without a dimension has one element, which the first process has"""
+        a = ddio.Array((), "f8")
+        self.assertEqual((a.shape, a.local_shape(1, 0), a.local_shape(3, 1)), ((), (), (0,)))
+        self.assertEqual(a.describe(1).dim[0].size, 1)
+
     def test_whole_group(self):
         """without a grid all processes are in the one dimension that is spread"""
         a = ddio.Array((4, 9), "f8", (NONE, CYCLIC))
@@ -63,8 +79,7 @@ class Distributions(unittest.TestCase):
         for text, make in [
             ("grid=", lambda: ddio.Array((4, 4), "f8", (BLOCK, BLOCK)).local_shape(4, 0)),
             ("more than 3 processes", lambda: ddio.Array((4, 4), "f8", (BLOCK, BLOCK), (2, 2)).local_shape(3, 0)),
-            ("1 to 8", lambda: ddio.Array((2,) * 9, "f8")),
-            ("1 to 8", lambda: ddio.Array((), "f8")),
+            ("up to 8", lambda: ddio.Array((2,) * 9, "f8")),
             ("cannot lie in a file", lambda: ddio.Array(3, object)),
             ("positive steps", lambda: ddio.Array(3, "f8", section=slice(None, None, -1))),
             ("2 slices for 1", lambda: ddio.Array(3, "f8", section=(slice(1), slice(1)))),

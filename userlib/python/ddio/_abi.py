@@ -374,9 +374,17 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 
 
 def _load() -> Any:
-    found = ctypes.CDLL(os.environ.get("DDIO_LIBRARY", "libddio.so.0"))
+    path = os.environ.get("DDIO_LIBRARY", "libddio.so.0")
+    try:
+        found = ctypes.CDLL(path)
+    except OSError as e:
+        raise ImportError(f"ddio needs libddio, which is not in this package: {e}; install it (Debian package libddio0, or "
+                          "\"make install\"), or set DDIO_LIBRARY to its path") from e
     for name, (result, arguments) in FUNCTIONS.items():
-        function = getattr(found, name)
+        try:
+            function = getattr(found, name)
+        except AttributeError as e:
+            raise ImportError(f"{path} is of another version of ddio: it has no {name}()") from e
         function.restype = result
         function.argtypes = arguments
     return found

@@ -20,7 +20,8 @@ class Root:
     def __init__(self, handle: ctypes.c_void_p) -> None:
         self.handle: ctypes.c_void_p | None = handle
         self.pid = os.getpid()
-        self.lock = threading.Lock()
+        # The collector, or a signal's handler, may end a handle in the middle of what this thread does under it.
+        self.lock = threading.RLock()
         self.calls = 0
         self.kept: dict[int, Any] = {}
 

@@ -43,14 +43,21 @@ BLOCK = Dist(1, "BLOCK")
 CYCLIC = Dist(2, "CYCLIC")
 ALL = Dist(3, "ALL")
 
-Section = Union[slice, Sequence[slice], None]
+Section = Any  # slice | EllipsisType | Sequence[slice | EllipsisType] | None, of which Python 3.9 has no name for the second
 
 
 def _section(section: Section, shape: tuple[int, ...]) -> list[tuple[int, int, int]]:
     """Returns start, count and stride of each dimension."""
     if section is None:
         section = ()
-    slices = [section] if isinstance(section, slice) else list(section)
+    slices: list[Any] = [section] if isinstance(section, slice) or section is ... else list(section)
+    if slices.count(...) > 1:
+        raise ValueError("a section has one '...' only")
+    if ... in slices:
+        at = slices.index(...)
+        slices[at:at + 1] = [slice(None)] * (len(shape) - len(slices) + 1)
+    if not all(isinstance(s, slice) for s in slices):
+        raise TypeError("a section has slices and '...' only: a[2:3] keeps the dimension that a[2] would take away")
     if len(slices) > len(shape):
         raise ValueError(f"{len(slices)} slices for {len(shape)} dimensions")
     slices += [slice(None)] * (len(shape) - len(slices))
@@ -71,7 +78,7 @@ class Array:
         BLOCK) spreads rows, and the other dimension is NONE.
     grid: processes in each dimension; None: all of the group in the only dimension that is not NONE.
     offset: byte of the file at which the first element lies.
-    section: slices with positive steps, as in a[2:10, ::2]; what is spread is the section, as if it were an array.
+    section: slices with positive steps and a '...', as in a[2:10, ..., ::2]; what is spread is the section, as if it were an array.
     order: "C", or "F" for a file in Fortran's order, in which the first dimension varies fastest, of the grid as well.
 
     Raises ValueError for what no array can be.
@@ -82,26 +89,28 @@ class Array:
                  offset: int = 0, section: Section = None, order: str = "C") -> None:
         self.shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
         self.dtype: np.dtype[Any] = np.dtype(dtype)
-        if not 1 <= len(self.shape) <= _abi.MAX_DIMS:
-            raise ValueError(f"an array has 1 to {_abi.MAX_DIMS} dimensions")
+        if len(self.shape) > _abi.MAX_DIMS:
+            raise ValueError(f"an array has up to {_abi.MAX_DIMS} dimensions")
         if self.dtype.itemsize < 1 or self.dtype.hasobject:
             raise ValueError(f"elements of {self.dtype} cannot lie in a file")
         if order not in ("C", "F"):
             raise ValueError('order is "C" or "F"')
-        if offset < 0 or min(self.shape) < 0:
+        # One element without a dimension lies in the file as one with one.
+        self._shape = self.shape or (1,)
+        if offset < 0 or min(self._shape) < 0:
             raise ValueError("offset and shape cannot be negative")
         self.order = order
         self.offset = offset
         self.dist = self._each(dist, Dist, NONE, "dist")
         self.grid = None if grid is None else self._each(grid, int, 1, "grid")
-        self.section = _section(section, self.shape)
+        self.section = _section(section, self.shape) if self.shape else [(0, 1, 1)]
 
     def _each(self, given: Any, kind: type, rest: Any, what: str) -> tuple[Any, ...]:
         each = (given,) if isinstance(given, kind) else tuple(given)
         if len(each) == 1:
-            each += (rest,) * (len(self.shape) - 1)
-        if len(each) != len(self.shape):
-            raise ValueError(f"{what} has {len(each)} entries for {len(self.shape)} dimensions")
+            each += (rest,) * (len(self._shape) - 1)
+        if len(each) != len(self._shape):
+            raise ValueError(f"{what} has {len(each)} entries for {len(self._shape)} dimensions")
         return each
 
     def __repr__(self) -> str:
@@ -115,12 +124,12 @@ class Array:
         spread = [i for i, d in enumerate(self.dist) if d.kind != NONE.kind]
         if len(spread) > 1:
             raise ValueError("say by grid= how many processes each dimension has")
-        return tuple(nprocs if i in spread else 1 for i in range(len(self.shape)))
+        return tuple(nprocs if i in spread else 1 for i in range(len(self._shape)))
 
     def describe(self, nprocs: int) -> _abi.Array:
         """Returns the description that libddio understands (struct ddio_array)."""
-        a = _abi.Array(file_offset=self.offset, elem_size=self.dtype.itemsize, ndims=len(self.shape))
-        dims = list(zip(self.shape, self.section, self._grid(nprocs), self.dist))
+        a = _abi.Array(file_offset=self.offset, elem_size=self.dtype.itemsize, ndims=len(self._shape))
+        dims = list(zip(self._shape, self.section, self._grid(nprocs), self.dist))
         if self.order == "F":
             dims.reverse()
         for d, (size, (start, count, stride), procs, dist) in zip(a.dim, dims):
@@ -137,10 +146,12 @@ class Array:
             raise ValueError((why.value or b"").decode() or os.strerror(-err))
         counts = (ctypes.c_uint64 * _abi.MAX_DIMS)()
         _abi.lib.ddio_array_local(ctypes.byref(a), nprocs, rank, counts)
-        if 0 in counts[:len(self.shape)]:
+        if 0 in counts[:len(self._shape)]:
             # An empty share is empty in every dimension there, and has the others' extents in NumPy.
             return tuple(len(i) for i in self.indices(nprocs, rank))
-        local = tuple(counts[:len(self.shape)])
+        if not self.shape:
+            return ()
+        local = tuple(counts[:len(self._shape)])
         return local[::-1] if self.order == "F" else local
 
     def indices(self, nprocs: int, rank: int) -> tuple[npt.NDArray[np.intp], ...]:
@@ -150,7 +161,7 @@ class Array:
         """
         grid = self._grid(nprocs)
         if rank >= math.prod(grid):
-            return tuple(np.empty(0, np.intp) for _ in self.shape)
+            return tuple(np.empty(0, np.intp) for _ in self._shape)
         where = np.unravel_index(rank, grid, order="F" if self.order == "F" else "C")
         return tuple(start + stride * _owned(count, procs, int(me), dist) for (start, count, stride), procs, me, dist
                      in zip(self.section, grid, where, self.dist))

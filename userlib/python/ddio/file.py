@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import ctypes
 import enum
@@ -187,10 +188,16 @@ class File(Handle):
         npy: Any = np.lib.format
         head = io.BytesIO(self.pread(1 << 16, 0))
         version = npy.read_magic(head)
-        if version not in ((1, 0), (2, 0)):
+        if version not in ((1, 0), (2, 0), (3, 0)):
             raise ValueError(f"{self.name}: version {version} of the npy format is not known")
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(head)
+        if version == (3, 0):
+            # Of version 2 but for its letters, and NumPy has no function for it.
+            text = head.read(int.from_bytes(head.read(4), "little")).decode()
+            said = ast.literal_eval(text)
+            shape, fortran, dtype = said["shape"], said["fortran_order"], npy.descr_to_dtype(said["descr"])
+        else:
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, fortran, dtype = read(head)
         return Array(shape, dtype, dist, grid, offset=head.tell(), order="F" if fortran else "C")
 
     def _ask(self, question: Question, result: Result, group: Group | None) -> bool:
