@@ -15,7 +15,7 @@ trap 'rm -rf "$tmp"' EXIT
 d="$tmp/a b  c's \$d"
 mkdir "$d"
 git ls-files -z | xargs -0 cp --parents -Pt "$d" 2>/dev/null
-mk() { (unset MAKEFLAGS MFLAGS MAKELEVEL; make --no-print-directory -s -C "$d" "$@" 2>"$tmp/said" >"$tmp/out") || { head -n 5 "$tmp/said"; return 1; }; }
+mk() { (unset MAKEFLAGS MFLAGS MAKELEVEL O D; make --no-print-directory -s -C "$d" "$@" 2>"$tmp/said" >"$tmp/out") || { head -n 5 "$tmp/said"; return 1; }; }
 
 # With a compiler that only notes its arguments.
 printf '#!/bin/bash\nprintf "<%%s>" "$@" >>"%s/args"\nfor ((i = 1; i < $#; i++)); do [ "${!i}" != -o ] || { n=$((i + 1)); : >"${!n}"; }; done\n' \
