@@ -611,7 +611,8 @@ struct ddio_disk_status {
 	uint64_t buffers,
 		max_buffers; /* collective block buffers in use, most ever per collective */
 	uint64_t objects;
-	uint64_t scrub_mismatches, scrub_unread; /* blocks of the scrub under way, or the last one */
+	uint64_t scrub_mismatches,
+		scrub_unread; /* blocks of the scrub under way, or the last one */
 };
 struct ddio_msg_status {
 	uint32_t node, nreactors;
