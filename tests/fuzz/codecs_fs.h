@@ -261,12 +261,13 @@ static inline void gen_fs_wrote(struct rnd *r, struct ddio_msg_fs_wrote *x)
 static inline void gen_fs_lease(struct rnd *r, struct ddio_msg_fs_lease *x)
 {
 	x->ino = gen_ino(r);
-	x->flags = (uint32_t)rnd_below(r, 2);
+	x->flags = (uint32_t)rnd_below(r, 4);
 }
 
 static inline void gen_fs_leased(struct rnd *r, struct ddio_msg_fs_leased *x)
 {
-	x->lease = rnd_u64(r);
+	x->lease = rnd_u64(r) | 1;
+	x->flags = (uint32_t)rnd_below(r, 8);
 	gen_attr(r, &x->attr);
 }
 
