@@ -454,6 +454,12 @@ static void check(struct bounds_of b)
 	CU_ASSERT(s.refused > 0);
 }
 
+/* All of it where random tests have all of their rounds, too. */
+static bool whole(void)
+{
+	return ut_rounds(100) == 100;
+}
+
 static void one_disk(void)
 {
 	check((struct bounds_of){ .disks = 1,
@@ -461,7 +467,7 @@ static void one_disk(void)
 				  .names_starts = 1,
 				  .writes = 2,
 				  .copies = 2,
-				  .restores = 3,
+				  .restores = whole() ? 3 : 2,
 				  .kills = true });
 }
 
@@ -469,7 +475,7 @@ static void with_names(void)
 {
 	check((struct bounds_of){ .disks = 1,
 				  .starts = 2,
-				  .names_starts = 3,
+				  .names_starts = whole() ? 3 : 2,
 				  .writes = 2,
 				  .copies = 2,
 				  .restores = 2 });
