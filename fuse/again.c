@@ -4,6 +4,10 @@
  * once: if the file is replaced again between the two, the program gets the error.  So whatever file such a
  * thread looks up is kept open for it until it has opened it, or a second has passed since it looked the first
  * one up; what is open lives on without a name.
+ *
+ * ESTALE is also the answer to a request by an inode that has lost its name, since the kernel may have come to it by a name
+ * that is another inode's now.  A thread that asks the same once more, and has looked nothing up elsewhere, did not come
+ * by a name, but by an open file (/proc/self/fd), or works in the directory.  Any other request says that the call is over.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,20 +21,25 @@ enum { SLOTS = 1024, WAYS = 4 };
  * struct again_slot - a thread that was told ESTALE
  * @pid: its number; 0: the slot is free
  * @opening: it was an open that was told so
+ * @told: of which inode; @state: and what came of it since
+ * @fresh: it has only gone along paths since
  * @until: when it is no longer expected
- * @file: kept open for it, or NULL
+ * @file: kept open for it, or NULL; @kept: its inode
  */
 struct again_slot {
 	pid_t pid;
 	uint64_t until;
+	uint64_t told, kept;
 	struct ddio_fs_file *file;
-	bool opening;
+	enum again_state state;
+	bool opening, fresh;
 };
 
 /**
  * struct again_set - all of them
  * @kept: how many files are kept open
  * @used: some thread was told ESTALE; most never are
+ * @unknown: until when threads are expected that have no number
  * @thread: closes files that no one came for, if it @runs
  */
 struct again_set {
@@ -41,6 +50,7 @@ struct again_set {
 	pthread_t thread;
 	bool runs, stop;
 	atomic_bool used;
+	atomic_uint_fast64_t unknown;
 };
 
 struct again_set *again_new(void)
@@ -124,19 +134,24 @@ static struct again_slot *slot_get(struct again_set *a, pid_t pid)
 	return s;
 }
 
-void again_mark(struct again_set *a, pid_t pid, bool opening)
+void again_mark(struct again_set *a, pid_t pid, uint64_t ino, enum again_by by)
 {
 	struct ddio_fs_file *file = NULL;
 	struct again_slot *s;
 
-	if (!pid)
+	if (!pid) {
+		atomic_store(&a->unknown, clock_ns() + KEEP_NS);
 		return;
+	}
 	pthread_mutex_lock(&a->lock);
 	s = slot_get(a, pid);
 	if (s->pid != pid)
 		file = slot_empty(a, s);
 	s->pid = pid;
-	s->opening |= opening;
+	s->opening |= by == AGAIN_OPEN;
+	s->told = ino;
+	s->state = by == AGAIN_LOOKUP ? AGAIN_LOOKED : AGAIN_ASKED;
+	s->fresh = true;
 	s->until = clock_ns() + KEEP_NS;
 	pthread_mutex_unlock(&a->lock);
 	atomic_store(&a->used, true);
@@ -160,7 +175,75 @@ static bool is_marked(struct again_set *a, pid_t pid, bool opening)
 
 bool again_is(struct again_set *a, pid_t pid)
 {
-	return is_marked(a, pid, false);
+	return pid ? is_marked(a, pid, false) : atomic_load(&a->unknown) > clock_ns();
+}
+
+/* Returns the slot of a thread that was told ESTALE lately, with the lock held, or NULL without. */
+static struct again_slot *slot_lock(struct again_set *a, pid_t pid)
+{
+	struct again_slot *s;
+
+	if (!pid || !atomic_load(&a->used))
+		return NULL;
+	pthread_mutex_lock(&a->lock);
+	s = slot_find(a, pid);
+	if (s && s->until > clock_ns())
+		return s;
+	pthread_mutex_unlock(&a->lock);
+	return NULL;
+}
+
+struct again_was again_over(struct again_set *a, pid_t pid, uint64_t ino)
+{
+	struct again_slot *s = slot_lock(a, pid);
+	struct again_was was = { .state = AGAIN_NONE };
+
+	if (!s)
+		return was;
+	if (s->told == ino)
+		was.state = s->state;
+	was.kept = s->fresh && s->file && s->kept == ino;
+	s->state = AGAIN_NONE;
+	s->fresh = false;
+	pthread_mutex_unlock(&a->lock);
+	return was;
+}
+
+void again_looks(struct again_set *a, pid_t pid, uint64_t parent)
+{
+	struct again_slot *s = slot_lock(a, pid);
+
+	if (!s)
+		return;
+	if (s->told != parent)
+		s->state = AGAIN_NONE;
+	pthread_mutex_unlock(&a->lock);
+}
+
+void again_lacks(struct again_set *a, pid_t pid)
+{
+	struct again_slot *s = slot_lock(a, pid);
+
+	if (!s)
+		return;
+	s->fresh = false;
+	pthread_mutex_unlock(&a->lock);
+}
+
+bool again_looked(struct again_set *a, pid_t pid, uint64_t parent)
+{
+	struct again_slot *s = slot_lock(a, pid);
+	bool again;
+
+	if (!s)
+		return false;
+	again = s->told == parent && (s->state == AGAIN_LOOKED || s->state == AGAIN_ASKED);
+	if (again)
+		s->state = s->state == AGAIN_LOOKED ? AGAIN_LOOKED_TWICE : AGAIN_ASKED_LOOKED;
+	else
+		s->state = AGAIN_NONE;
+	pthread_mutex_unlock(&a->lock);
+	return again;
 }
 
 bool again_is_opening(struct again_set *a, pid_t pid)
@@ -231,7 +314,7 @@ static void *again_run(void *arg)
 	return NULL;
 }
 
-void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file)
+void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file, uint64_t ino)
 {
 	struct ddio_fs_file *before = file;
 	struct again_slot *s;
@@ -243,6 +326,7 @@ void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file)
 	if (s && a->runs && !a->stop) {
 		before = s->file;
 		s->file = file;
+		s->kept = ino;
 		/* Only once: a thread that goes on looking files up without opening them is not helped for ever. */
 		if (!before)
 			s->until = clock_ns() + KEEP_NS;

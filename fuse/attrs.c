@@ -30,7 +30,7 @@ static void getattr_done(void *arg, const struct ddio_fs_reply *reply)
  */
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct request *r = request_new(req, ino);
+	struct request *r = request_walk(req, ino);
 
 	(void)fi;
 	if (r)
@@ -112,7 +112,6 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
 	struct mount *m = mount_of(req);
 	struct request *r;
 
-	(void)fi;
 	if ((m->o->uid_set && to_set & FUSE_SET_ATTR_UID && st->st_uid != m->o->uid) ||
 	    (m->o->gid_set && to_set & FUSE_SET_ATTR_GID && st->st_gid != m->o->gid)) {
 		fuse_reply_err(req, EPERM);
@@ -138,6 +137,8 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int to_set,
 					 .gid = st->st_gid };
 	r->mask = set_mask(m, to_set);
 	r->plus = is_times_of_kernel(m, to_set);
+	if (r->mask && !r->plus && !fi && request_named(r))
+		r->mask |= DDIO_FS_SET_NAMED;
 	if (r->mask & DDIO_FS_SET_SIZE)
 		late_start(r, r->ino, LATE_CHANGES, setattr_start);
 	else
@@ -205,6 +206,47 @@ static void told_reply(fuse_req_t req, const char *text, size_t size)
 		fuse_reply_buf(req, text, len);
 }
 
+static void named_found(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err || !reply->attr->nlink)
+		request_end(r, reply->err ? reply->err : -ESTALE);
+	else
+		r->dropped(r);
+}
+
+/* Calls @then if the inode has a name, and ends the request if not; at once where that need not be asked. */
+static void if_named(struct request *r, void (*then)(struct request *r))
+{
+	if (!request_named(r)) {
+		then(r);
+		return;
+	}
+	r->dropped = then;
+	ddio_fs_getattr(r->m->fs, r->ino, named_found, r);
+}
+
+static void number_reply(struct request *r)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)r->ino);
+	told_reply(r->req, number, r->len);
+	request_free(r);
+}
+
+/* By a number of an inode without a name, programs would write into a file that nobody finds. */
+static void number_tell(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	struct request *r = request_new(req, ino);
+
+	if (!r)
+		return;
+	r->len = size;
+	if_named(r, number_reply);
+}
+
 /*
  * What every file of the mount says: by which configuration programs reach the cluster themselves, and its number there, which
  * stat(2) does not tell of the mount's root.
@@ -212,7 +254,6 @@ static void told_reply(fuse_req_t req, const char *text, size_t size)
 static bool is_told(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	const struct mount *m = mount_of(req);
-	char number[24];
 
 	if (!strcmp(name, "ddio.conf")) {
 		told_reply(req, m->o->conf ? m->o->conf : "", size);
@@ -220,9 +261,14 @@ static bool is_told(fuse_req_t req, fuse_ino_t ino, const char *name, size_t siz
 	}
 	if (strcmp(name, "ddio.ino"))
 		return false;
-	snprintf(number, sizeof(number), "%llu", (unsigned long long)ino_of(m, ino));
-	told_reply(req, number, size);
+	number_tell(req, ino, size);
 	return true;
+}
+
+/* The kernel asks for capabilities before a write, by an open file. */
+static uint32_t xattr_flags(const struct request *r, const char *name)
+{
+	return strcmp(name, "security.capability") && request_named(r) ? DDIO_FS_NAMED : 0;
 }
 
 static bool is_missing(const struct mount *m, uint64_t ino, const char *name, uint32_t lack)
@@ -246,14 +292,20 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		fuse_reply_err(req, missing);
 		return;
 	}
-	r = request_new(req, ino);
+	/* The kernel asks for ACLs where it checks permissions. */
+	r = lack ? request_walk(req, ino) : request_new(req, ino);
 	if (!r)
 		return;
 	r->len = size;
 	r->err = -missing;
 	r->mask = lack;
 	r->xattr_changes = seen_xattr_changes(m->seen);
-	ddio_fs_getxattr(r->m->fs, r->ino, name, value_done, r);
+	ddio_fs_getxattr(r->m->fs, r->ino, name, xattr_flags(r, name), value_done, r);
+}
+
+static void listxattr(struct request *r)
+{
+	ddio_fs_listxattr(r->m->fs, r->ino, value_done, r);
 }
 
 void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
@@ -263,7 +315,7 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	if (!r)
 		return;
 	r->len = size;
-	ddio_fs_listxattr(r->m->fs, r->ino, value_done, r);
+	if_named(r, listxattr);
 }
 
 static void xattr_changed(void *arg, const struct ddio_fs_reply *reply)
@@ -322,7 +374,7 @@ static void stripe_unset_done(void *arg, const struct ddio_fs_reply *reply)
 	if (reply->err || !is_owner(r, reply->attr))
 		request_end(r, reply->err ? reply->err : -EPERM);
 	else
-		ddio_fs_removexattr(r->m->fs, r->ino, r->name, request_done, r);
+		ddio_fs_removexattr(r->m->fs, r->ino, r->name, r->mask, request_done, r);
 }
 
 void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
@@ -339,10 +391,11 @@ void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
 	if (!r)
 		return;
 	seen_xattr_changed(r->m->seen, r->ino);
+	r->mask = (uint32_t)flags | xattr_flags(r, name);
 	acl = !strcmp(name, ACL_ACCESS) && fuse_req_ctx(req)->uid;
 	if (!acl && !is_stripe(r, name)) {
-		ddio_fs_setxattr(r->m->fs, r->ino, name, value, size, (uint32_t)flags, false,
-				 xattr_changed, r);
+		ddio_fs_setxattr(r->m->fs, r->ino, name, value, size, r->mask, false, xattr_changed,
+				 r);
 		return;
 	}
 	r->buf = message_take();
@@ -350,7 +403,6 @@ void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
 	r->name = name;
 	r->data = value;
 	r->len = size;
-	r->mask = (uint32_t)flags;
 	ddio_fs_getattr(r->m->fs, r->ino, acl ? acl_attr_done : stripe_set_done, r);
 }
 
@@ -360,8 +412,9 @@ void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 
 	if (!r)
 		return;
+	r->mask = xattr_flags(r, name);
 	if (!is_stripe(r, name)) {
-		ddio_fs_removexattr(r->m->fs, r->ino, name, request_done, r);
+		ddio_fs_removexattr(r->m->fs, r->ino, name, r->mask, request_done, r);
 		return;
 	}
 	r->buf = message_take();

@@ -11,8 +11,7 @@
  *	main.c		the command line, signals
  *	options.c	mount options
  *	session.c	from the cluster to a mount, and back
- *	loop.c		takes requests
- *	ops.c		the table of operations
+ *	loop.c		takes requests, by a table of operations
  *	attrs.c, names.c, dirs.c, files.c, data.c, locks.c
  *			the operations
  *	negotiate.c	what libfuse does not negotiate
@@ -22,6 +21,7 @@
  *	late.c		replies before the end, where somebody would wait for too long
  *	caller.c	the process that makes a request
  *	again.c		threads that were told ESTALE, and what is kept open for them
+ *	known.c		which files the kernel may have names of
  *	seen.c		which state of a file the kernel's pages show
  *	marks.c		what was ever done to an inode, so that closing it may cost no request
  *	buffers.c	memory for messages and for what is read
@@ -38,6 +38,7 @@
 #include "options.h"
 
 struct again_set;
+struct known_set;
 struct late_file;
 struct request;
 struct seen;
@@ -95,6 +96,7 @@ struct mount {
 	bool killpriv;
 	atomic_uint special, atimes;
 	struct again_set *again;
+	struct known_set *known;
 	struct seen *seen;
 	struct drops *drops;
 	struct marks *marks;
@@ -142,6 +144,29 @@ struct handle {
 enum { LATE_CHANGES = 1, LATE_PAGE = 2 };
 
 /**
+ * enum again_state - what a thread was told ESTALE for, and what it has done since
+ * @AGAIN_LOOKED: a lookup in the inode; @AGAIN_LOOKED_TWICE: and one more
+ * @AGAIN_ASKED: another request by the inode; @AGAIN_ASKED_LOOKED: and a lookup in it since
+ */
+enum again_state {
+	AGAIN_NONE,
+	AGAIN_LOOKED,
+	AGAIN_LOOKED_TWICE,
+	AGAIN_ASKED,
+	AGAIN_ASKED_LOOKED,
+};
+
+/**
+ * struct again_was - what came before a request by an inode, if its thread was told ESTALE
+ * @state: of the same inode
+ * @kept: the inode was looked up since, and is kept open until this
+ */
+struct again_was {
+	enum again_state state;
+	bool kept;
+};
+
+/**
  * struct request - a request of the kernel that is not over
  * @next: in the queue of drops, or behind those that hold the file; @dropped: what is called after the drop
  * @all, @link: in late_set.all: the next request, and what points to this one
@@ -153,6 +178,9 @@ enum { LATE_CHANGES = 1, LATE_PAGE = 2 };
  * @told: its error is lost if the kernel does not get it
  * @held: open files that it uses, as does the handle @h
  * @ino: the inode's number at the name server, if there is an inode
+ * @again: what the same thread has asked before
+ * @names: what it is about, in @buf: a name, in directory @parent
+ * @known, @new_known: names that it takes away, or moves, by known_name()
  * @h: the handle that the request is about, or makes
  * @fi: what the kernel says of a file that it opens, and what it is told
  * @file: being opened, to be kept for a thread that was told ESTALE; @tries: how often so far
@@ -175,7 +203,8 @@ struct request {
 	struct handle *held[2];
 	fuse_req_t req;
 	struct mount *m;
-	uint64_t ino;
+	struct again_was again;
+	uint64_t ino, parent, known, new_known;
 	struct handle *h;
 	struct ddio_fs_file *file;
 	unsigned int tries;
@@ -186,7 +215,7 @@ struct request {
 	const char *name;
 	size_t len, written;
 	off_t off;
-	bool message, plus, sync;
+	bool message, plus, sync, names;
 	int err, whence;
 	uint64_t owner, xattr_changes;
 	uint32_t mask;
@@ -218,9 +247,24 @@ static inline uint64_t cached_ns(double s)
 struct mount *mount_of(fuse_req_t req);
 /* Returns NULL if there is no memory; the kernel has been told so then. */
 struct request *request_new(fuse_req_t req, fuse_ino_t ino);
+/* The same for a request that the kernel makes while it goes along a path. */
+struct request *request_walk(fuse_req_t req, fuse_ino_t ino);
 void request_free(struct request *r);
-/* Replies to the kernel and frees the request; @err is 0 or -errno. */
+/*
+ * Replies to the kernel and frees the request; @err is 0 or -errno.  A thread is told -ESTALE only once of an inode that
+ * is gone: if it has not come to it by a name, it is told -ENOENT then.
+ */
 void request_end(struct request *r, int err);
+/* The same for an open.  Returns true if the thread was told ESTALE for it already, or if the directory was removed here. */
+void request_end_open(struct request *r, int err);
+bool request_opens_again(const struct request *r);
+/* Returns true if the kernel may have come to the inode by a name that is another inode's now. */
+bool request_named(const struct request *r);
+/* Copies a name that is needed beyond the handler, and its directory: 0 or -ENOMEM. */
+int request_keep_name(struct request *r, uint64_t parent, const char *name);
+/* The kernel is given an entry of directory @parent. */
+void name_given(struct mount *m, uint64_t parent, const char *name,
+		const struct ddio_fs_attr *attr);
 /* The library's reply to requests that give nothing, attributes, an entry. */
 void request_done(void *arg, const struct ddio_fs_reply *reply);
 void request_done_attr(void *arg, const struct ddio_fs_reply *reply);
@@ -332,16 +376,50 @@ struct again_set *again_new(void);
 /* Closes what is kept; due before the file system ends. */
 void again_end(struct again_set *a);
 void again_free(struct again_set *a);
-/* Notes that the thread is about to be told ESTALE; @opening: for an open, which it may be told only once. */
-void again_mark(struct again_set *a, pid_t pid, bool opening);
+/* A lookup in the inode; another request by it; an open, also of a name in it, which a thread may be told ESTALE only once. */
+enum again_by { AGAIN_LOOKUP, AGAIN_REQUEST, AGAIN_OPEN };
+/* Notes that the thread is about to be told ESTALE because of inode @ino. */
+void again_mark(struct again_set *a, pid_t pid, uint64_t ino, enum again_by by);
+/* The thread makes a request by the inode that is no part of going along a path.  Return: what there was before it. */
+struct again_was again_over(struct again_set *a, pid_t pid, uint64_t ino);
+/* The thread looks a name up in a directory. */
+void again_looks(struct again_set *a, pid_t pid, uint64_t parent);
+/* It has heard that there is none. */
+void again_lacks(struct again_set *a, pid_t pid);
+/* Returns true if it has done so before, or made a request, and was told that the directory is gone. */
+bool again_looked(struct again_set *a, pid_t pid, uint64_t parent);
 /* Returns true if the thread was told ESTALE lately. */
 bool again_is(struct again_set *a, pid_t pid);
 /* The same; for an open. */
 bool again_is_opening(struct again_set *a, pid_t pid);
 /* Keeps the file open for the thread, if it was told ESTALE; closes it if not, and what was kept before. */
-void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file);
+void again_keep(struct again_set *a, pid_t pid, struct ddio_fs_file *file, uint64_t ino);
 /* The thread has what it wanted. */
 void again_done(struct again_set *a, pid_t pid);
+
+/* known.c; @now: of the monotonic clock, as clock_ns() has it */
+struct known_set *known_new(void);
+void known_free(struct known_set *k);
+/* Returns what stands for a name in a directory; never 0. */
+uint64_t known_name(uint64_t parent, const char *name);
+/* The kernel is given a name of the inode, which it keeps for @lasts nanoseconds. */
+void known_given(struct known_set *k, uint64_t name, uint64_t ino, uint64_t now, uint64_t lasts);
+/* The kernel has the name no more, or hears that another inode has it. */
+void known_lost(struct known_set *k, uint64_t name);
+/* The kernel has renamed. */
+void known_moved(struct known_set *k, uint64_t from, uint64_t to, bool exchange);
+/* Returns true if the kernel was given names of the inode, and has none of them any more. */
+bool known_nameless(struct known_set *k, uint64_t ino);
+/* Returns true if the kernel may make a request by a name of the inode. */
+bool known_may(struct known_set *k, uint64_t ino, uint64_t now);
+/* The kernel is given an entry that is a directory. */
+void known_dir(struct known_set *k, uint64_t parent, const char *name, uint64_t ino);
+/*
+ * Writes the names that lead from directory @top to @ino as the kernel was given them, and then @last, each ended by a
+ * zero, at @path.  Returns their length, or 0 if they are not known, or take more than @len bytes.
+ */
+size_t known_path(struct known_set *k, uint64_t top, uint64_t ino, const char *last, char *path,
+		  size_t len);
 
 /* caller.c */
 /* Returns true if the process that makes the request is in the group. */

@@ -64,20 +64,47 @@ void dirs_free(struct mount *m)
 		dir_free(m, m->dirs);
 }
 
-void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static void opendir_go(struct request *r)
 {
-	struct mount *m = mount_of(req);
-	struct dir_handle *d = dir_new(m);
+	struct dir_handle *d = dir_new(r->m);
 
-	(void)ino;
 	if (!d) {
-		fuse_reply_err(req, ENOMEM);
+		request_end(r, -ENOMEM);
 		return;
 	}
-	fi->fh = (uintptr_t)d;
+	r->fi.fh = (uintptr_t)d;
+	again_done(r->m->again, fuse_req_ctx(r->req)->pid);
 	/* If the caller was interrupted, no one will release it. */
-	if (fuse_reply_open(req, fi) == -ENOENT)
-		dir_free(m, d);
+	if (fuse_reply_open(r->req, &r->fi) == -ENOENT)
+		dir_free(r->m, d);
+	request_free(r);
+}
+
+static void opendir_found(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (reply->err || !reply->attr->nlink)
+		request_end_open(r, reply->err ? reply->err : -ESTALE);
+	else
+		opendir_go(r);
+}
+
+/*
+ * The kernel may have the name of a directory that another mount has removed, and perhaps made anew.  One that a
+ * program works in can be opened after it was removed, too.
+ */
+void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct request *r = request_new(req, ino);
+
+	if (!r)
+		return;
+	r->fi = *fi;
+	if (r->ino == DDIO_FS_ROOT || r->m->o->cache == CACHE_ALWAYS || request_opens_again(r))
+		opendir_go(r);
+	else
+		ddio_fs_getattr(r->m->fs, r->ino, opendir_found, r);
 }
 
 void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -100,10 +127,12 @@ static size_t entry_add(struct request *r, char *at, size_t left, const struct d
 
 	if (!r->plus)
 		return fuse_add_direntry(r->req, at, left, d->name, &st, (off_t)d->cookie);
-	if (is_dots(d->name))
+	if (is_dots(d->name)) {
 		e.attr = st;
-	else
+	} else {
+		name_given(r->m, r->ino, d->name, &d->attr);
 		entry_fill(r->m, &d->attr, &e);
+	}
 	if (is_dots(d->name))
 		e.ino = 0;
 	else if (d->bare)
@@ -140,7 +169,8 @@ static void readdir_done(void *arg, const struct ddio_fs_reply *reply)
 		used += n;
 	}
 	if (err) {
-		request_end(r, err);
+		/* The directory is open, and was removed: there is no path to look up again. */
+		request_end(r, err == -ESTALE ? -ENOENT : err);
 		return;
 	}
 	fuse_reply_buf(r->req, r->buf, used);

@@ -156,10 +156,8 @@ static void open_reply(struct request *r)
 
 static void open_failed(struct request *r, int err)
 {
-	if (err == -ESTALE)
-		again_mark(r->m->again, fuse_req_ctx(r->req)->pid, true);
 	handle_free(r->h);
-	request_end(r, err);
+	request_end_open(r, err);
 }
 
 static void open_undone(void *arg, const struct ddio_fs_reply *reply)
@@ -201,9 +199,11 @@ static void open_once_more(struct request *r)
 {
 	pid_t pid = fuse_req_ctx(r->req)->pid;
 
-	again_mark(r->m->again, pid, true);
-	again_keep(r->m->again, pid, r->h->file);
-	open_failed(r, -ESTALE);
+	again_mark(r->m->again, pid, r->ino, AGAIN_OPEN);
+	again_keep(r->m->again, pid, r->h->file, r->ino);
+	handle_free(r->h);
+	fuse_reply_err(r->req, ESTALE);
+	request_free(r);
 }
 
 static void open_done(void *arg, const struct ddio_fs_reply *reply)
@@ -229,8 +229,11 @@ static void open_done(void *arg, const struct ddio_fs_reply *reply)
 
 static void open_start(struct request *r)
 {
-	ddio_fs_file_open(r->m->fs, r->ino, flags_for(r->m, r->h->flags), &r->h->file, open_done,
-			  r);
+	int flags = flags_for(r->m, r->h->flags);
+
+	if (!known_nameless(r->m->known, r->ino) && !request_opens_again(r) && !r->again.kept)
+		flags |= DDIO_FS_NAMED;
+	ddio_fs_file_open(r->m->fs, r->ino, flags, &r->h->file, open_done, r);
 }
 
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -265,6 +268,7 @@ static void create_done(void *arg, const struct ddio_fs_reply *reply)
 		return;
 	}
 	handle_set(r, reply->attr, reply->value);
+	name_given(r->m, r->parent, r->buf, reply->attr);
 	entry_fill(r->m, reply->attr, &e);
 	if (r->fi.direct_io)
 		err = reply_open_parallel(r->req, &e, &r->fi);
@@ -292,7 +296,7 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	if (!r)
 		return;
 	r->fi = *fi;
-	r->h = handle_new(r->m, fi->flags);
+	r->h = request_keep_name(r, r->ino, name) ? NULL : handle_new(r->m, fi->flags);
 	if (!r->h) {
 		request_end(r, -ENOMEM);
 		return;

@@ -2,6 +2,7 @@
 /* Names: looking up, making, removing, renaming. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "ddiofs.h"
@@ -26,11 +27,89 @@ void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	fuse_reply_none(req);
 }
 
+/*
+ * A directory in which a name is looked up is gone.  ESTALE makes the kernel look its path up again, but not if it is about
+ * to make the name (mkdir(2), mknod(2), symlink(2), link(2)).  So if the directory that has the path now lacks the name, or
+ * there is none, the kernel hears that; what it makes then is told ESTALE.  It also hears that the name is missing if it has
+ * come to the directory without a path.
+ */
+static void lookup_end(struct request *r, int err)
+{
+	if (err == -ESTALE)
+		again_mark(r->m->again, fuse_req_ctx(r->req)->pid, r->ino, AGAIN_LOOKUP);
+	fuse_reply_err(r->req, -err);
+	request_free(r);
+}
+
+/**
+ * struct stale_way - the way to the name as it is now
+ * @dir: the directory that it has come to
+ * @at: the next of the @names, up to @end
+ */
+struct stale_way {
+	struct request *r;
+	uint64_t dir;
+	char *at, *end;
+	char names[4096];
+};
+
+static void stale_step(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct stale_way *way = arg;
+	struct request *r = way->r;
+	int err = reply->err;
+
+	way->at += strlen(way->at) + 1;
+	if (!err && way->at < way->end) {
+		way->dir = reply->attr->ino;
+		ddio_fs_lookup(r->m->fs, way->dir, way->at, stale_step, way);
+		return;
+	}
+	free(way);
+	if (err == -ESTALE || err == -ENOTDIR)
+		err = -ENOENT;
+	lookup_end(r, err ? err : -ESTALE);
+}
+
+static void lookup_stale(struct request *r)
+{
+	pid_t pid = fuse_req_ctx(r->req)->pid;
+	struct mount *m = r->m;
+	struct stale_way *way;
+	size_t len;
+
+	if (again_looked(m->again, pid, r->ino) || seen_is_gone(m->seen, r->ino)) {
+		lookup_end(r, -ENOENT);
+		return;
+	}
+	way = malloc(sizeof(*way));
+	len = way ? known_path(m->known, m->root, r->ino, r->buf, way->names, sizeof(way->names))
+		  : 0;
+	if (!len) {
+		free(way);
+		lookup_end(r, -ESTALE);
+		return;
+	}
+	way->r = r;
+	way->dir = m->root;
+	way->at = way->names;
+	way->end = way->names + len;
+	ddio_fs_lookup(m->fs, way->dir, way->at, stale_step, way);
+}
+
 static void lookup_done(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
 	const struct fuse_entry_param none = { .entry_timeout = r->m->o->negative_timeout };
 
+	if (reply->err == -ESTALE) {
+		lookup_stale(r);
+		return;
+	}
+	if (reply->err == -ENOENT) {
+		known_lost(r->m->known, known_name(r->ino, r->buf));
+		again_lacks(r->m->again, fuse_req_ctx(r->req)->pid);
+	}
 	if (reply->err == -ENOENT && none.entry_timeout > 0) {
 		fuse_reply_entry(r->req, &none);
 		request_free(r);
@@ -55,7 +134,7 @@ static void kept_opened(void *arg, const struct ddio_fs_reply *reply)
 		return;
 	}
 	if (!reply->err)
-		again_keep(r->m->again, fuse_req_ctx(r->req)->pid, r->file);
+		again_keep(r->m->again, fuse_req_ctx(r->req)->pid, r->file, reply->attr->ino);
 	request_done_entry(r, reply);
 }
 
@@ -66,7 +145,8 @@ static void kept_found(void *arg, const struct ddio_fs_reply *reply)
 	if (reply->err || !S_ISREG(reply->attr->mode))
 		lookup_done(r, reply);
 	else
-		ddio_fs_file_open(r->m->fs, reply->attr->ino, O_RDONLY, &r->file, kept_opened, r);
+		ddio_fs_file_open(r->m->fs, reply->attr->ino, O_RDONLY | DDIO_FS_NAMED, &r->file,
+				  kept_opened, r);
 }
 
 static void lookup_kept(struct request *r)
@@ -74,24 +154,28 @@ static void lookup_kept(struct request *r)
 	ddio_fs_lookup(r->m->fs, r->ino, r->buf, kept_found, r);
 }
 
-/* Copies a name that is needed beyond the handler: 0 or -ENOMEM. */
-static int name_keep(struct request *r, const char *name)
-{
-	r->len = strlen(name) + 1;
-	r->buf = buffer_get(r->m, r->len);
-	if (!r->buf)
-		return -ENOMEM;
-	memcpy(r->buf, name, r->len);
-	return 0;
-}
-
-/* The kernel looks up "." and ".." for file handles whose inode it has forgotten (open_by_handle_at(2), NFS). */
+/*
+ * The kernel looks up "." and ".." for file handles whose inode it has forgotten (open_by_handle_at(2), NFS): "." of
+ * an inode of any type, on whichever mount the handle was made.
+ */
 static void handle_done(void *arg, const struct ddio_fs_reply *reply)
 {
-	if (reply->err == -ENOENT)
-		request_end(arg, -ESTALE);
+	struct request *r = arg;
+
+	if (reply->err == -ENOENT || (!reply->err && !reply->attr->nlink)) {
+		fuse_reply_err(r->req, ESTALE);
+		request_free(r);
+	} else {
+		request_done_entry(r, reply);
+	}
+}
+
+static void handle_find(struct request *r, const char *name)
+{
+	if (strcmp(name, "."))
+		ddio_fs_lookup(r->m->fs, r->ino, name, handle_done, r);
 	else
-		request_done_entry(arg, reply);
+		ddio_fs_getattr(r->m->fs, r->ino, handle_done, r);
 }
 
 /* Returns how old what the kernel caches may be: a name with its attributes. */
@@ -103,6 +187,7 @@ static uint64_t lookup_age(const struct mount_opts *o)
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	bool dots = !strcmp(name, ".") || !strcmp(name, "..");
+	pid_t pid = fuse_req_ctx(req)->pid;
 	int err = name_check(name);
 	struct request *r;
 
@@ -110,17 +195,20 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		fuse_reply_err(req, err);
 		return;
 	}
-	r = request_new(req, parent);
+	r = request_walk(req, parent);
 	if (!r)
 		return;
-	if (dots)
-		ddio_fs_lookup(r->m->fs, r->ino, name, handle_done, r);
-	else if (!again_is(r->m->again, fuse_req_ctx(req)->pid))
-		ddio_fs_lookup_within(r->m->fs, r->ino, name, lookup_age(r->m->o), lookup_done, r);
-	else if (name_keep(r, name))
+	if (dots) {
+		handle_find(r, name);
+		return;
+	}
+	again_looks(r->m->again, pid, r->ino);
+	if (request_keep_name(r, r->ino, name))
 		request_end(r, -ENOMEM);
-	else
+	else if (again_is(r->m->again, pid))
 		lookup_kept(r);
+	else
+		ddio_fs_lookup_within(r->m->fs, r->ino, name, lookup_age(r->m->o), lookup_done, r);
 }
 
 static void make(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev,
@@ -143,7 +231,11 @@ static void make(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mod
 		return;
 	}
 	r = request_new(req, parent);
-	if (r)
+	if (!r)
+		return;
+	if (request_keep_name(r, r->ino, name))
+		request_end(r, -ENOMEM);
+	else
 		ddio_fs_make(r->m->fs, r->ino, name, &new, request_done_entry, r);
 }
 
@@ -172,16 +264,32 @@ void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 		return;
 	}
 	r = request_new(req, ino);
-	if (r)
-		ddio_fs_link(r->m->fs, r->ino, ino_of(r->m, parent), name, request_done_entry, r);
+	if (!r)
+		return;
+	if (request_keep_name(r, ino_of(r->m, parent), name))
+		request_end(r, -ENOMEM);
+	else
+		ddio_fs_link(r->m->fs, r->ino, r->parent, name, request_done_entry, r);
+}
+
+/* The kernel drops the name. */
+static void unlinked(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (!reply->err)
+		known_lost(r->m->known, r->known);
+	request_done(r, reply);
 }
 
 void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct request *r = request_new(req, parent);
 
-	if (r)
-		ddio_fs_unlink(r->m->fs, r->ino, name, request_done, r);
+	if (!r)
+		return;
+	r->known = known_name(r->ino, name);
+	ddio_fs_unlink(r->m->fs, r->ino, name, unlinked, r);
 }
 
 static void rmdir_done(void *arg, const struct ddio_fs_reply *reply)
@@ -208,11 +316,20 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 	if (!r)
 		return;
-	if (name_keep(r, name)) {
+	if (request_keep_name(r, r->ino, name)) {
 		request_end(r, -ENOMEM);
 		return;
 	}
 	ddio_fs_lookup(r->m->fs, r->ino, r->buf, rmdir_found, r);
+}
+
+static void renamed(void *arg, const struct ddio_fs_reply *reply)
+{
+	struct request *r = arg;
+
+	if (!reply->err)
+		known_moved(r->m->known, r->known, r->new_known, r->mask & RENAME_EXCHANGE);
+	request_done(r, reply);
 }
 
 void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
@@ -226,9 +343,13 @@ void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 		return;
 	}
 	r = request_new(req, parent);
-	if (r)
-		ddio_fs_rename(r->m->fs, r->ino, name, ino_of(r->m, new_parent), new_name, flags,
-			       request_done, r);
+	if (!r)
+		return;
+	r->known = known_name(r->ino, name);
+	r->new_known = known_name(ino_of(r->m, new_parent), new_name);
+	r->mask = flags;
+	ddio_fs_rename(r->m->fs, r->ino, name, ino_of(r->m, new_parent), new_name, flags, renamed,
+		       r);
 }
 
 static void readlink_done(void *arg, const struct ddio_fs_reply *reply)
@@ -245,7 +366,7 @@ static void readlink_done(void *arg, const struct ddio_fs_reply *reply)
 
 void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
-	struct request *r = request_new(req, ino);
+	struct request *r = request_walk(req, ino);
 
 	if (r)
 		ddio_fs_readlink(r->m->fs, r->ino, readlink_done, r);

@@ -27,7 +27,7 @@ int name_check(const char *name)
 	return strlen(name) > DDIO_FS_NAME_MAX ? ENAMETOOLONG : 0;
 }
 
-struct request *request_new(fuse_req_t req, fuse_ino_t ino)
+struct request *request_walk(fuse_req_t req, fuse_ino_t ino)
 {
 	struct mount *m = mount_of(req);
 	struct request *r = calloc(1, sizeof(*r));
@@ -78,6 +78,15 @@ void mount_put(struct mount *m)
 	pthread_mutex_unlock(&m->lock);
 }
 
+struct request *request_new(fuse_req_t req, fuse_ino_t ino)
+{
+	struct request *r = request_walk(req, ino);
+
+	if (r)
+		r->again = again_over(r->m->again, fuse_req_ctx(req)->pid, r->ino);
+	return r;
+}
+
 void request_free(struct request *r)
 {
 	struct mount *m = r->m;
@@ -110,13 +119,64 @@ void requests_drain(struct mount *m, unsigned int ms)
 	pthread_mutex_unlock(&m->lock);
 }
 
-void request_end(struct request *r, int err)
+/* Returns true if the thread has asked this before, and was told ESTALE, or if the directory was removed here. */
+static bool is_told(const struct request *r)
 {
+	return r->again.state == AGAIN_ASKED || r->again.state == AGAIN_ASKED_LOOKED ||
+	       seen_is_gone(r->m->seen, r->ino);
+}
+
+bool request_opens_again(const struct request *r)
+{
+	return is_told(r);
+}
+
+bool request_named(const struct request *r)
+{
+	return known_may(r->m->known, r->ino, clock_ns()) && !r->again.kept;
+}
+
+static void stale_end(struct request *r, int err, enum again_by by, bool told)
+{
+	if (err == -ESTALE && told)
+		err = -ENOENT;
 	if (err == -ESTALE)
-		again_mark(r->m->again, fuse_req_ctx(r->req)->pid, false);
+		again_mark(r->m->again, fuse_req_ctx(r->req)->pid, r->ino, by);
 	if (fuse_reply_err(r->req, -err) == -ENOENT && err && r->told)
 		late_failed(r->m, r->ino, err);
 	request_free(r);
+}
+
+void name_given(struct mount *m, uint64_t parent, const char *name, const struct ddio_fs_attr *attr)
+{
+	known_given(m->known, known_name(parent, name), attr->ino, clock_ns(),
+		    cached_ns(m->o->entry_timeout));
+	if (S_ISDIR(attr->mode))
+		known_dir(m->known, parent, name, attr->ino);
+}
+
+int request_keep_name(struct request *r, uint64_t parent, const char *name)
+{
+	r->len = strlen(name) + 1;
+	r->buf = buffer_get(r->m, r->len);
+	if (!r->buf)
+		return -ENOMEM;
+	memcpy(r->buf, name, r->len);
+	r->parent = parent;
+	r->names = true;
+	return 0;
+}
+
+void request_end(struct request *r, int err)
+{
+	stale_end(r, err, AGAIN_REQUEST, !r->h && is_told(r));
+}
+
+void request_end_open(struct request *r, int err)
+{
+	/* Making a file, it has looked for it before. */
+	stale_end(r, err, AGAIN_OPEN,
+		  is_told(r) || (r->names && r->again.state == AGAIN_LOOKED_TWICE));
 }
 
 /* Sets *blocks, by the file's size if no one has counted; returns whether they were counted. */
@@ -187,6 +247,8 @@ static void request_end_entry(struct request *r, const struct ddio_fs_attr *attr
 {
 	struct fuse_entry_param e;
 
+	if (r->names)
+		name_given(r->m, r->parent, r->buf, attr);
 	entry_fill(r->m, attr, &e);
 	e.attr_timeout = timeout_left(e.attr_timeout, age_ns);
 	e.entry_timeout = timeout_left(e.entry_timeout, age_ns);

@@ -187,10 +187,12 @@ int session_open(const struct mount_opts *o, void (*log)(void *arg, int level, c
 	pthread_mutex_init(&s->m.lock, NULL);
 	pthread_cond_init(&s->m.idle, NULL);
 	s->m.again = again_new();
+	s->m.known = known_new();
 	s->m.seen = seen_new();
 	s->m.marks = marks_new();
-	ret = s->m.again && s->m.seen && s->m.marks ? ddio_fs_open(&fo, &s->m.fs, err, err_len)
-						    : -ENOMEM;
+	ret = s->m.again && s->m.known && s->m.seen && s->m.marks
+		      ? ddio_fs_open(&fo, &s->m.fs, err, err_len)
+		      : -ENOMEM;
 	if (!ret)
 		ret = root_find(&s->m, err, err_len);
 	if (!ret)
@@ -353,6 +355,7 @@ void session_close(struct mount_session *s)
 		fuse_close(m->se);
 	buffers_free(m->buffers);
 	again_free(m->again);
+	known_free(m->known);
 	seen_free(m->seen);
 	marks_free(m->marks);
 	pthread_cond_destroy(&m->idle);

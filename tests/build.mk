@@ -58,13 +58,14 @@ $(O)/tests/unit/tools/test_ddiod_vouch: $(O)/tools/ddiod/vouch.o
 $(O)/tests/unit/mpiio/test_mpiio_siblings: $(O)/userlib/mpiio/stub/siblings.o
 # The mount's, with a kernel and a library of its own.
 MOUNT_KERNEL := $(O)/tests/unit/fuse/mount_kernel.o
-$(O)/tests/unit/fuse/test_mount_files: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,files late marks owners request again)
-$(O)/tests/unit/fuse/test_mount_bits: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,data caller late marks request again seen)
-$(O)/tests/unit/fuse/test_mount_xattr: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,again attrs caller late marks request seen)
+$(O)/tests/unit/fuse/test_mount_files: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,files known late marks owners request again)
+$(O)/tests/unit/fuse/test_mount_bits: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,data caller known late marks request again seen)
+$(O)/tests/unit/fuse/test_mount_xattr: $(MOUNT_KERNEL) $(patsubst %,$(O)/fuse/%.o,again attrs caller known late marks request seen)
 $(O)/tests/unit/fuse/test_mount_again: $(MOUNT_KERNEL) \
-	$(patsubst %,$(O)/fuse/%.o,again files late marks names owners request seen)
+	$(patsubst %,$(O)/fuse/%.o,again files known late marks names owners request seen)
 $(O)/tests/unit/fuse/test_mount_late: $(MOUNT_KERNEL) \
-	$(patsubst %,$(O)/fuse/%.o,again attrs caller data files late marks owners request seen)
+	$(patsubst %,$(O)/fuse/%.o,again attrs caller data files known late marks owners request seen)
+$(O)/tests/unit/fuse/test_mount_known: $(O)/fuse/known.o
 $(O)/tests/unit/fuse/%.o: CFLAGS += -DFUSE_USE_VERSION=314 $(FUSE_CFLAGS)
 $(O)/tests/perf/bench_kmod: LIBS += -luring
 $(O)/tests/perf/bench_kv: $(O)/tests/unit/iop/store/ut_store.o

@@ -37,6 +37,12 @@ extern "C" {
 #define DDIO_FS_TARGET_MAX 4095	      /* of a symbolic link */
 #define DDIO_FS_XATTR_MAX (64u << 10) /* bytes of a value, and of a list of names */
 
+/*
+ * In the flags of a request: -ESTALE, and nothing is done, if the inode has no name any more, though it may be open.  For
+ * whoever has come to it by a name that was looked up a while ago, and which another inode may have now.
+ */
+#define DDIO_FS_NAMED 0x40000000
+
 struct ddio_fs;
 struct ddio_fs_file;
 
@@ -383,6 +389,7 @@ void ddio_fs_getattr_within(struct ddio_fs *fs, uint64_t ino, uint64_t max_age_n
 #define DDIO_FS_KILL_SUID 0x200u
 /* A read happened now: changes neither ctime nor change. */
 #define DDIO_FS_SET_ATIME_READ 0x400u
+#define DDIO_FS_SET_NAMED 0x800u /* as DDIO_FS_NAMED */
 
 /**
  * ddio_fs_setattr - changes attributes
@@ -410,13 +417,14 @@ void ddio_fs_setattr(struct ddio_fs *fs, uint64_t ino, uint32_t mask,
  * @fs: the file system
  * @ino: number of the inode
  * @name: of the attribute
+ * @flags: 0 or DDIO_FS_NAMED
  * @done: called with the reply
  * @arg: for @done
  *
  * Gives @data, @len: the value; -ENODATA.
  */
-void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_fs_done done,
-		      void *arg);
+void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags,
+		      ddio_fs_done done, void *arg);
 
 /**
  * ddio_fs_setxattr - sets an extended attribute
@@ -425,7 +433,7 @@ void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_f
  * @name: of the attribute
  * @value: its new value
  * @len: bytes at @value, at most DDIO_FS_XATTR_MAX
- * @flags: XATTR_CREATE, XATTR_REPLACE
+ * @flags: XATTR_CREATE, XATTR_REPLACE; DDIO_FS_NAMED
  * @kill_sgid: an ACL clears the setgid bit, as an unprivileged chmod does
  * @done: called with the reply
  * @arg: for @done
@@ -449,13 +457,14 @@ void ddio_fs_listxattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void
  * @fs: the file system
  * @ino: number of the inode
  * @name: of the attribute
+ * @flags: 0 or DDIO_FS_NAMED
  * @done: called with the reply
  * @arg: for @done
  *
  * -ENODATA.
  */
-void ddio_fs_removexattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_fs_done done,
-			 void *arg);
+void ddio_fs_removexattr(struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags,
+			 ddio_fs_done done, void *arg);
 
 /**
  * struct ddio_fs_space - space of the whole cluster
@@ -487,7 +496,7 @@ void ddio_fs_space(struct ddio_fs *fs, ddio_fs_done done, void *arg);
  * ddio_fs_file_open - opens a regular file
  * @fs: the file system
  * @ino: number of the inode
- * @flags: O_ACCMODE, O_TRUNC, O_APPEND of open(2)
+ * @flags: O_ACCMODE, O_TRUNC, O_APPEND of open(2); DDIO_FS_NAMED
  * @file: receives the file before @done is called; ddio_fs_file_close() closes it
  * @done: called with the reply
  * @arg: for @done

@@ -208,6 +208,7 @@ check "replaced while it is opened, here" in_time 30 "$helpers/meet" replaced "$
 check "replaced while it is opened, there" in_time 30 "$helpers/meet" replaced "$dir/a" "$dir/b"
 check "listed while every entry is renamed, here" in_time 60 "$helpers/meet" listed "$dir/a" "$dir/a"
 check "listed while every entry is renamed, there" in_time 60 "$helpers/meet" listed "$dir/a" "$dir/b"
+check "handles made by one open files on the other" "$helpers/meet" handles "$dir/a" "$dir/b"
 check "grown before it is mapped" in_time 60 "$helpers/meet" grown "$dir/a" "$dir/b"
 check "histories under locks" in_time 30 "$helpers/histories" --seed "$seed" --seconds 6 --locks "$dir/a" "$dir/b"
 check "unmount" unmount a

@@ -362,13 +362,14 @@ void ddio_fs_setattr(struct ddio_fs *fs, uint64_t ino, uint32_t mask,
 		close(fd);
 }
 
-void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_fs_done done,
-		      void *arg)
+void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags,
+		      ddio_fs_done done, void *arg)
 {
 	struct answer *a = answer_new(done, arg);
 	int fd = node_open(fs, ino);
 	char path[64];
 
+	(void)flags;
 	path_of(fd, path);
 	a->data = malloc(DDIO_FS_XATTR_MAX);
 	answer_data(fs, a, getxattr(path, name, a->data, DDIO_FS_XATTR_MAX));
@@ -383,7 +384,7 @@ void ddio_fs_setxattr(struct ddio_fs *fs, uint64_t ino, const char *name, const 
 	char path[64];
 
 	path_of(fd, path);
-	if (setxattr(path, name, value, len, (int)flags))
+	if (setxattr(path, name, value, len, (int)(flags & ~DDIO_FS_NAMED)))
 		err = -errno;
 	if (!err && kill_sgid && !fstat(fd, &st) && chmod(path, st.st_mode & 07777 & ~S_ISGID))
 		err = -errno;
@@ -403,12 +404,13 @@ void ddio_fs_listxattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void
 	close(fd);
 }
 
-void ddio_fs_removexattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_fs_done done,
-			 void *arg)
+void ddio_fs_removexattr(struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags,
+			 ddio_fs_done done, void *arg)
 {
 	int fd = node_open(fs, ino);
 	char path[64];
 
+	(void)flags;
 	path_of(fd, path);
 	answer_err(fs, done, arg, removexattr(path, name) ? -errno : 0);
 	close(fd);

@@ -4,6 +4,8 @@
  *
  *	meet replaced A B	a name in A is replaced by rename(2) all the time; opened and cut by its path in B: no error
  *	meet grown A B		what A has written and closed, B maps, splices and copies whole, however small it was
+ *	meet handles A B	a handle of a file in A opens it in B, which has never seen its name, and stays good when the kernel has
+ *				forgotten the file
  *	meet listed A B		every entry of a directory is renamed in A while B lists it: each comes once, and it ends
  */
 #include <dirent.h>
@@ -236,14 +238,58 @@ static int listed(const char *a, const char *b)
 	return twice || missing;
 }
 
+static bool forget_inodes(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, "2", 1) == 1;
+
+	return !close(fd) && done;
+}
+
+static int opened_by(const char *dir, struct file_handle *handle, char c)
+{
+	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+	char got;
+
+	if (at < 0)
+		die(dir);
+	fd = open_by_handle_at(at, handle, O_RDWR | O_CLOEXEC);
+	close(at);
+	if (fd < 0 || pread(fd, &got, 1, 0) != 1 || got != c) {
+		printf("%s: not opened by its handle: %s\n", dir, strerror(errno));
+		return 1;
+	}
+	return close(fd);
+}
+
+static int handles(const char *a, const char *b)
+{
+	union {
+		struct file_handle h;
+		char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u = { .h.handle_bytes = MAX_HANDLE_SZ };
+	int mount;
+
+	put(in(0, a, "handle"), GROWN, 'h');
+	if (name_to_handle_at(AT_FDCWD, path[0], &u.h, &mount, 0))
+		die("name_to_handle_at");
+	if (opened_by(b, &u.h, 'h') || !forget_inodes() || opened_by(a, &u.h, 'h') ||
+	    opened_by(b, &u.h, 'h') || rename(path[0], in(1, a, "renamed")) || !forget_inodes() ||
+	    opened_by(b, &u.h, 'h'))
+		return 1;
+	return unlink(path[1]) ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "handles"))
+		return handles(argv[2], argv[3]);
 	if (argc == 4 && !strcmp(argv[1], "replaced"))
 		return replaced(argv[2], argv[3]);
 	if (argc == 4 && !strcmp(argv[1], "grown"))
 		return grown(argv[2], argv[3]);
 	if (argc == 4 && !strcmp(argv[1], "listed"))
 		return listed(argv[2], argv[3]);
-	fprintf(stderr, "meet replaced|grown|listed A B\n");
+	fprintf(stderr, "meet replaced|grown|listed|handles A B\n");
 	return 2;
 }

@@ -7,6 +7,7 @@
 enum { ENTRY_MIN = 8 + 8 + 4 + 2 + 1 };
 
 #define XATTR_BOTH (DDIO_FS_XATTR_CREATE | DDIO_FS_XATTR_REPLACE)
+#define XATTR_ALL (XATTR_BOTH | DDIO_FS_XATTR_KILL_SGID | DDIO_FS_XATTR_NAMED)
 
 static inline void code_fs_target(struct ddio_coder *c, struct ddio_msg_fs_target *x)
 {
@@ -98,7 +99,7 @@ static inline void code_fs_xattr(struct ddio_coder *c, struct ddio_msg_fs_xattr 
 {
 	code_fs_seq(c, &x->seq);
 	code_ino(c, &x->ino);
-	code_flags(c, &x->flags, XATTR_BOTH | DDIO_FS_XATTR_KILL_SGID);
+	code_flags(c, &x->flags, XATTR_ALL);
 	code_u32(c, &x->len);
 	code_str(c, x->name, sizeof(x->name));
 	code_check(c, x->name[0] && (x->flags & XATTR_BOTH) != XATTR_BOTH, -EINVAL);

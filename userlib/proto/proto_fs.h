@@ -167,6 +167,7 @@ struct ddio_msg_fs_xattr { /* GETXATTR (no value), SETXATTR, REMOVEXATTR (no val
 #define DDIO_FS_XATTR_CREATE 0x1u
 #define DDIO_FS_XATTR_REPLACE 0x2u
 #define DDIO_FS_XATTR_KILL_SGID 0x4u
+#define DDIO_FS_XATTR_NAMED 0x8u /* -ESTALE if the inode has no name */
 
 struct ddio_msg_fs_value { /* reply: GETXATTR: a value; LISTXATTR: names, each ended by a zero */
 	uint32_t len;

@@ -3,7 +3,7 @@
  * Setuid and setgid bits are cleared before somebody else's bytes get into a file, and if that fails, no bytes
  * get there until it has worked.  Kernel and library are played here; the kernel leaves the clearing to the mount.
  */
-/* needs: fuse/again.c fuse/caller.c fuse/data.c fuse/late.c fuse/marks.c fuse/request.c fuse/seen.c */
+/* needs: fuse/again.c fuse/caller.c fuse/data.c fuse/known.c fuse/late.c fuse/marks.c fuse/request.c fuse/seen.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -165,6 +165,7 @@ static void begin(uint32_t mode, uint32_t gid)
 	mount.o = &options;
 	mount.root = DDIO_FS_ROOT;
 	mount.again = again_new();
+	mount.known = known_new();
 	mount.marks = marks_new();
 	mount.seen = seen_new();
 	pthread_mutex_init(&mount.lock, NULL);
@@ -180,6 +181,7 @@ static void end(void)
 	CU_ASSERT_EQUAL(mount.under_way, 0);
 	again_end(mount.again);
 	again_free(mount.again);
+	known_free(mount.known);
 	marks_free(mount.marks);
 	seen_free(mount.seen);
 	pthread_cond_destroy(&mount.idle);

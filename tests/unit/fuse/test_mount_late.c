@@ -3,7 +3,7 @@
  * Requests that the nodes do not answer: when the kernel is answered, what waits behind them, and who is told what they end
  * with.  Kernel, library and clock are played here; the library answers when it is told to.
  */
-/* needs: fuse/again.c fuse/attrs.c fuse/caller.c fuse/data.c fuse/files.c fuse/late.c fuse/marks.c fuse/owners.c fuse/request.c fuse/seen.c */
+/* needs: fuse/again.c fuse/attrs.c fuse/caller.c fuse/data.c fuse/files.c fuse/known.c fuse/late.c fuse/marks.c fuse/owners.c fuse/request.c fuse/seen.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -88,11 +88,12 @@ CALL(ddio_fs_copy, 'c', len, struct ddio_fs_file *from, uint64_t from_offset,
      struct ddio_fs_file *to, uint64_t to_offset, size_t len)
 CALL(ddio_fs_setattr, 't', 0, struct ddio_fs *fs, uint64_t ino, uint32_t mask,
      const struct ddio_fs_attr *attr)
-CALL(ddio_fs_getxattr, 'x', 0, struct ddio_fs *fs, uint64_t ino, const char *name)
+CALL(ddio_fs_getxattr, 'x', 0, struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags)
 CALL(ddio_fs_listxattr, 'x', 0, struct ddio_fs *fs, uint64_t ino)
 CALL(ddio_fs_setxattr, 'x', 0, struct ddio_fs *fs, uint64_t ino, const char *name,
      const void *value, size_t len, uint32_t flags, bool kill_sgid)
-CALL(ddio_fs_removexattr, 'x', 0, struct ddio_fs *fs, uint64_t ino, const char *name)
+CALL(ddio_fs_removexattr, 'x', 0, struct ddio_fs *fs, uint64_t ino, const char *name,
+     uint32_t flags)
 CALL(ddio_fs_getattr, 'g', 0, struct ddio_fs *fs, uint64_t ino)
 CALL(ddio_fs_getattr_within, 'g', 0, struct ddio_fs *fs, uint64_t ino, uint64_t max_age_ns)
 CALL(ddio_fs_file_create, 'm', 0, struct ddio_fs *fs, uint64_t parent, const char *name, int flags,
@@ -180,6 +181,7 @@ static struct fuse_file_info begin(void)
 	mount.o = &options;
 	mount.root = DDIO_FS_ROOT;
 	mount.again = again_new();
+	mount.known = known_new();
 	mount.marks = marks_new();
 	mount.seen = seen_new();
 	pthread_mutex_init(&mount.lock, NULL);
@@ -205,6 +207,7 @@ static void end(struct fuse_file_info *fi)
 	handles_free(&mount);
 	again_end(mount.again);
 	again_free(mount.again);
+	known_free(mount.known);
 	marks_free(mount.marks);
 	seen_free(mount.seen);
 	pthread_cond_destroy(&mount.idle);

@@ -3,7 +3,7 @@
  * The kernel asks for capabilities before a write if it was given attributes since the last one, and for ACLs: the mount
  * asks the cluster only once for what a file lacks, as long as nothing changes.  Kernel and library are played here.
  */
-/* needs: fuse/again.c fuse/attrs.c fuse/caller.c fuse/late.c fuse/marks.c fuse/request.c fuse/seen.c */
+/* needs: fuse/again.c fuse/attrs.c fuse/caller.c fuse/known.c fuse/late.c fuse/marks.c fuse/request.c fuse/seen.c */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,12 +61,13 @@ static void answer(ddio_fs_done done, void *arg, int err)
 	done(arg, &reply);
 }
 
-void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_fs_done done,
-		      void *arg)
+void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags,
+		      ddio_fs_done done, void *arg)
 {
 	(void)fs;
 	(void)ino;
 	(void)name;
+	(void)flags;
 	label.asked++;
 	if (label.hold) {
 		label.done = done;
@@ -115,7 +116,7 @@ void ddio_fs_getattr(struct ddio_fs *fs, uint64_t ino, ddio_fs_done done, void *
 UNUSED_CALL(ddio_fs_setattr, struct ddio_fs *fs, uint64_t ino, uint32_t mask,
 	    const struct ddio_fs_attr *attr)
 UNUSED_CALL(ddio_fs_listxattr, struct ddio_fs *fs, uint64_t ino)
-UNUSED_CALL(ddio_fs_removexattr, struct ddio_fs *fs, uint64_t ino, const char *name)
+UNUSED_CALL(ddio_fs_removexattr, struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags)
 UNUSED_CALL(ddio_fs_file_close, struct ddio_fs_file *f)
 #pragma GCC diagnostic pop
 
@@ -179,6 +180,7 @@ static void begin(void)
 	mount.o = &options;
 	mount.root = DDIO_FS_ROOT;
 	mount.again = again_new();
+	mount.known = known_new();
 	mount.marks = marks_new();
 	mount.seen = seen_new();
 	pthread_mutex_init(&mount.lock, NULL);
@@ -190,6 +192,7 @@ static void end(void)
 	CU_ASSERT_EQUAL(mount.under_way, 0);
 	again_end(mount.again);
 	again_free(mount.again);
+	known_free(mount.known);
 	marks_free(mount.marks);
 	seen_free(mount.seen);
 	pthread_cond_destroy(&mount.idle);

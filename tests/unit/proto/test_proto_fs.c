@@ -198,7 +198,7 @@ static void test_xattrs(void)
 	x.len = 0;
 	x.flags = DDIO_FS_XATTR_CREATE | DDIO_FS_XATTR_REPLACE;
 	CU_ASSERT_EQUAL(judge("fs_xattr", &x), -EINVAL);
-	x.flags = 8;
+	x.flags = 16;
 	CU_ASSERT_EQUAL(judge("fs_xattr", &x), -EPROTO);
 	x.flags = 0;
 	x.name[0] = '\0';

@@ -117,6 +117,14 @@ static void open_there(struct fsc_job *job)
 	fsc_cut_to(&oj->cut, oj->inode, 0, open_cut);
 }
 
+/* What the caller came to by a name is open, but the name is another file's, or nobody's. */
+static void open_nameless(struct open_job *oj)
+{
+	fsc_error_set(&oj->opening.error, -ESTALE, "the file was removed");
+	fsc_release_quietly(oj->inode);
+	open_failed(oj);
+}
+
 static void open_done(struct fsc_opening *opening)
 {
 	struct open_job *oj = ddio_container_of(opening, struct open_job, opening);
@@ -124,6 +132,10 @@ static void open_done(struct fsc_opening *opening)
 	if (opening->error.err) {
 		fsc_inode_put(oj->inode);
 		open_failed(oj);
+		return;
+	}
+	if (oj->flags & DDIO_FS_NAMED && !opening->attr.nlink) {
+		open_nameless(oj);
 		return;
 	}
 	oj->file->inode = oj->inode;
@@ -181,7 +193,7 @@ static struct open_job *open_new(struct ddio_fs *fs, int flags, size_t room,
 	}
 	oj->file->fs = fs;
 	ddio_list_init(&oj->file->link);
-	oj->file->flags = flags;
+	oj->file->flags = flags & ~DDIO_FS_NAMED;
 	oj->file->reader = reader_next(fs);
 	return oj;
 }

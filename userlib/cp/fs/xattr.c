@@ -18,6 +18,16 @@ static int name_set(struct ddio_msg_fs_xattr *x, const char *name)
 	return 0;
 }
 
+/* Sets the name, too.  @known: flags that are good, besides DDIO_FS_NAMED. */
+static int flags_set(struct ddio_msg_fs_xattr *x, const char *name, uint32_t flags, uint32_t known)
+{
+	int err = name_set(x, name);
+
+	if (flags & DDIO_FS_NAMED)
+		x->flags |= DDIO_FS_XATTR_NAMED;
+	return err || !(flags & ~(known | DDIO_FS_NAMED)) ? err : -EINVAL;
+}
+
 static void value_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	if (ddio_get_fs_value(reply->payload, reply->len, &fsc_call_of(ask)->value))
@@ -32,11 +42,11 @@ static bool value_answer(struct fsc_call *call, struct ddio_fs_reply *reply)
 	return true;
 }
 
-void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_fs_done done,
-		      void *arg)
+void ddio_fs_getxattr(struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags,
+		      ddio_fs_done done, void *arg)
 {
 	struct ddio_msg_fs_xattr x = { .ino = ino };
-	int err = name_set(&x, name);
+	int err = flags_set(&x, name, flags, 0);
 	struct fsc_call *call = FSC_CALL_NEW(fs, DDIO_OP_FS_GETXATTR, fs_xattr, &x, done, arg);
 
 	if (!call)
@@ -79,11 +89,9 @@ void ddio_fs_setxattr(struct ddio_fs *fs, uint64_t ino, const char *name, const 
 		      size_t len, uint32_t flags, bool kill_sgid, ddio_fs_done done, void *arg)
 {
 	struct ddio_msg_fs_xattr x = { .ino = ino, .value = value };
-	int err = name_set(&x, name);
+	int err = flags_set(&x, name, flags, FLAG_CREATE | FLAG_REPLACE);
 	struct fsc_call *call;
 
-	if (!err && (flags & ~(uint32_t)(FLAG_CREATE | FLAG_REPLACE)))
-		err = -EINVAL;
 	if (!err && len > DDIO_FS_XATTR_MAX)
 		err = -E2BIG;
 	if (!err)
@@ -99,11 +107,11 @@ void ddio_fs_setxattr(struct ddio_fs *fs, uint64_t ino, const char *name, const 
 		change_post(call, &x, err);
 }
 
-void ddio_fs_removexattr(struct ddio_fs *fs, uint64_t ino, const char *name, ddio_fs_done done,
-			 void *arg)
+void ddio_fs_removexattr(struct ddio_fs *fs, uint64_t ino, const char *name, uint32_t flags,
+			 ddio_fs_done done, void *arg)
 {
 	struct ddio_msg_fs_xattr x = { .ino = ino };
-	int err = name_set(&x, name);
+	int err = flags_set(&x, name, flags, 0);
 	struct fsc_call *call = FSC_CALL_NEW(fs, DDIO_OP_FS_REMOVEXATTR, fs_xattr, &x, done, arg);
 
 	if (call)

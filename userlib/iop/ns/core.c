@@ -34,9 +34,7 @@ int ns_load_dir(struct ns *ns, uint64_t ino, struct inode *inode)
 {
 	int ret = ns_load(ns, ino, inode);
 
-	if (ret)
-		return ret == -ESTALE ? -ENOENT : ret;
-	return S_ISDIR(inode->mode) ? 0 : -ENOTDIR;
+	return ret || S_ISDIR(inode->mode) ? ret : -ENOTDIR;
 }
 
 int ns_store(struct ns *ns, const struct inode *inode)
@@ -145,6 +143,17 @@ int ns_getattr(struct ns *ns, uint64_t ino, struct inode *inode)
 	int ret = ns_load(ns, ino, inode);
 
 	return ret == -ESTALE ? removed_find(ns, ino, inode) : ret;
+}
+
+int ns_named(struct ns *ns, uint64_t ino)
+{
+	struct inode inode;
+	int ret = ns_load(ns, ino, &inode);
+
+	if (!ret && !inode.nlink)
+		ret = -ESTALE;
+	inode_free(&inode);
+	return ret;
 }
 
 bool ns_is_open(const struct ns *ns, uint64_t ino)

@@ -27,6 +27,16 @@ int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e)
 	return ret ? ret : ns_entry_get(key, key_len, value, len, false, e);
 }
 
+int ns_load_named(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e,
+		  struct inode *in)
+{
+	int ret = ns_find(ns, dir, name, e);
+
+	if (!ret)
+		ret = ns_load(ns, e->ino, in);
+	return ret == -ESTALE ? -EUCLEAN : ret;
+}
+
 static int put_entry(struct ns *ns, uint64_t dir, const char *name, const struct ns_entry *e)
 {
 	uint8_t key[NS_NAME_KEY_MAX], order[NS_ORDER_KEY_LEN];
@@ -210,7 +220,7 @@ int ns_readdir(struct ns *ns, const struct ddio_msg_fs_readdir *x, size_t bytes,
 	ret = ns_load_dir(ns, x->ino, &dir);
 	if (ret) {
 		inode_free(&dir);
-		return ret == -ENOENT ? -ESTALE : ret;
+		return ret;
 	}
 	out->ents = calloc(max, sizeof(*out->ents) + DDIO_MAX_NAME + 1);
 	if (out->ents) {
@@ -259,5 +269,5 @@ int ns_snaps_follow(struct ns *ns, const struct inode *file)
 		ret = ns_store(ns, &dir);
 	}
 	inode_free(&dir);
-	return ret == -ENOENT || ret == -ENOTDIR ? 0 : ret;
+	return ret == -ENOENT || ret == -ENOTDIR || ret == -ESTALE ? 0 : ret;
 }

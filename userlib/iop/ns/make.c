@@ -140,7 +140,7 @@ static int link_all(struct ns *ns, const struct ddio_msg_fs_link *x, struct inod
 	if (S_ISDIR(in->mode))
 		return -EPERM;
 	if (!in->nlink)
-		return -ENOENT;
+		return -ESTALE;
 	if (in->nlink >= NS_LINKS_MAX)
 		return -EMLINK;
 	ret = ns_find(ns, x->parent, x->name, &e);

@@ -133,6 +133,8 @@ struct ns_who {
 int ns_inode(struct ns *ns, uint64_t ino, struct inode *inode);
 /* The same; also finds a directory, link or device that was removed recently, as it was then. */
 int ns_getattr(struct ns *ns, uint64_t ino, struct inode *inode);
+/* Returns 0 if the inode has a name; -ESTALE: it has none, though it may be open. */
+int ns_named(struct ns *ns, uint64_t ino);
 /* @mount: it asks for that, or (NULL) somebody who is none. */
 int ns_setattr(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_setattr *x,
 	       struct inode *inode);

@@ -163,7 +163,7 @@ int ns_life_put(struct ns *ns, struct lmdb *db, MDB_txn *txn);
 
 /* core.c: within a change, except for load. */
 int ns_load(struct ns *ns, uint64_t ino, struct inode *inode);
-/* -ENOTDIR; -ENOENT: it has been removed. */
+/* -ENOTDIR; -ESTALE: it has been removed. */
 int ns_load_dir(struct ns *ns, uint64_t ino, struct inode *inode);
 int ns_store(struct ns *ns, const struct inode *inode);
 int ns_delete(struct ns *ns, const struct inode *inode);
@@ -176,6 +176,9 @@ bool ns_is_open(const struct ns *ns, uint64_t ino);
 bool ns_is_dot(const char *name);
 /* Returns -ENOENT if there is none. */
 int ns_find(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e);
+/* The same, and loads its inode; -EUCLEAN: there is none. */
+int ns_load_named(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e,
+		  struct inode *in);
 /*
  * Adds an entry with the next cookie, or (@e->cookie not 0) replaces one; @dir must be stored then.  -EPERM: the name is that of
  * the directory of all snapshots, and the inode is not root's.

@@ -120,11 +120,9 @@ static int unlink_all(struct ns *ns, const struct ddio_msg_fs_name *x, struct in
 	int ret = ns_load_dir(ns, x->parent, dir);
 
 	if (!ret)
-		ret = ns_find(ns, x->parent, x->name, &e);
-	if (!ret)
-		ret = ns_load(ns, e.ino, in);
+		ret = ns_load_named(ns, x->parent, x->name, &e, in);
 	if (ret)
-		return ret == -ESTALE ? -EUCLEAN : ret;
+		return ret;
 	ret = unlink_check(x, in);
 	if (!ret)
 		ret = ns_leave(ns, dir, x->name, e.cookie);

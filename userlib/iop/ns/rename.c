@@ -28,16 +28,6 @@ static void renaming_free(struct renaming *r)
 	inode_free(&r->gone);
 }
 
-static int load_named(struct ns *ns, uint64_t dir, const char *name, struct ns_entry *e,
-		      struct inode *in)
-{
-	int ret = ns_find(ns, dir, name, e);
-
-	if (!ret)
-		ret = ns_load(ns, e->ino, in);
-	return ret == -ESTALE ? -EUCLEAN : ret;
-}
-
 static int renaming_load(struct ns *ns, struct renaming *r)
 {
 	const struct ddio_msg_fs_rename *x = r->x;
@@ -49,10 +39,10 @@ static int renaming_load(struct ns *ns, struct renaming *r)
 		ret = ns_load_dir(ns, x->new_parent, &r->other);
 	}
 	if (!ret)
-		ret = load_named(ns, x->parent, x->name, &r->e, &r->in);
+		ret = ns_load_named(ns, x->parent, x->name, &r->e, &r->in);
 	if (ret)
 		return ret;
-	ret = load_named(ns, x->new_parent, x->new_name, &r->old, &r->gone);
+	ret = ns_load_named(ns, x->new_parent, x->new_name, &r->old, &r->gone);
 	r->any = !ret;
 	return ret == -ENOENT ? 0 : ret;
 }

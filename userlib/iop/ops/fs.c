@@ -32,6 +32,19 @@ int serve_fs_getattr(struct server_request *req, const void *payload)
 	return fs_reply_attr(req, err, &inode, "reading attributes");
 }
 
+/*
+ * Fails a request by which a mount means a name that its kernel knows, if the inode has lost it: another one may
+ * have that name now.
+ */
+static bool is_nameless(struct server_request *req, bool means_name, uint64_t ino)
+{
+	int err = means_name ? ns_named(fs_ns(req), ino) : 0;
+
+	if (err)
+		server_fail_errno(req, err, "looking for an inode's name");
+	return err;
+}
+
 int serve_fs_setattr(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_setattr x;
@@ -39,6 +52,9 @@ int serve_fs_setattr(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_setattr, &x, "number, mask or times");
+	if (is_nameless(req, x.mask & DDIO_FS_SET_NAMED, x.ino))
+		return 0;
+	x.mask &= ~DDIO_FS_SET_NAMED;
 	err = ns_setattr(fs_ns(req), fs_mount(req), &x, &inode);
 	/* The client is to cut the objects. */
 	if (!err && x.mask & DDIO_FS_SET_SIZE)
@@ -327,6 +343,8 @@ int serve_fs_getxattr(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_xattr, &x, "number or name");
+	if (is_nameless(req, x.flags & DDIO_FS_XATTR_NAMED, x.ino))
+		return 0;
 	err = ns_getxattr(fs_ns(req), x.ino, x.name, &value, &len);
 	return reply_value(req, err, value, len, "reading an extended attribute");
 }
@@ -350,6 +368,8 @@ int serve_fs_setxattr(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_xattr, &x, "number, name or value");
+	if (is_nameless(req, x.flags & DDIO_FS_XATTR_NAMED, x.ino))
+		return 0;
 	err = ns_setxattr(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "setting an extended attribute");
 }
@@ -361,6 +381,8 @@ int serve_fs_removexattr(struct server_request *req, const void *payload)
 	int err;
 
 	FS_DECODE(req, payload, fs_xattr, &x, "number or name");
+	if (is_nameless(req, x.flags & DDIO_FS_XATTR_NAMED, x.ino))
+		return 0;
 	err = ns_removexattr(fs_ns(req), fs_mount(req), &x, &inode);
 	return fs_reply_attr(req, err, &inode, "removing an extended attribute");
 }

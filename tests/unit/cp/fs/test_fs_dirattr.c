@@ -105,7 +105,7 @@ static void do_stripe(struct dirattr_scene *s)
 
 static void do_removexattr(struct dirattr_scene *s)
 {
-	FS_OK(s->m, ddio_fs_removexattr, s->m->fs, DDIO_FS_ROOT, "user.a");
+	FS_OK(s->m, ddio_fs_removexattr, s->m->fs, DDIO_FS_ROOT, "user.a", 0);
 }
 
 static void do_link(struct dirattr_scene *s)

@@ -103,14 +103,14 @@ static void attributes(void)
 	CU_ASSERT_EQUAL(m->r.attr.ndisks, FS_DISKS + 1);
 	FS_OK(m, ddio_fs_setxattr, m->fs, ino, "user.x", "value", 5, 0, false);
 	FS_ERR(m, -EEXIST, ddio_fs_setxattr, m->fs, ino, "user.x", "v", 1, 1, false);
-	FS_OK(m, ddio_fs_getxattr, m->fs, ino, "user.x");
+	FS_OK(m, ddio_fs_getxattr, m->fs, ino, "user.x", 0);
 	CU_ASSERT_EQUAL(m->r.len, 5);
 	CU_ASSERT_EQUAL(memcmp(m->r.data, "value", 5), 0);
 	FS_OK(m, ddio_fs_listxattr, m->fs, ino);
 	CU_ASSERT(m->r.len >= 7);
-	FS_OK(m, ddio_fs_removexattr, m->fs, ino, "user.x");
-	FS_ERR(m, -ENODATA, ddio_fs_getxattr, m->fs, ino, "user.x");
-	FS_ERR(m, -ERANGE, ddio_fs_getxattr, m->fs, ino, "");
+	FS_OK(m, ddio_fs_removexattr, m->fs, ino, "user.x", 0);
+	FS_ERR(m, -ENODATA, ddio_fs_getxattr, m->fs, ino, "user.x", 0);
+	FS_ERR(m, -ERANGE, ddio_fs_getxattr, m->fs, ino, "", 0);
 	FS_OK(m, ddio_fs_file_close, a);
 	/* How a file is spread can be chosen only while it has no data. */
 	FS_OK(m, ddio_fs_setxattr, m->fs, ino, "ddio.stripe", "2048", 4, 0, false);
@@ -287,7 +287,7 @@ static void a_day(struct fs_world *w, struct fs_mount *m)
 	CU_ASSERT_EQUAL(m->r.attr.nlink, 2);
 	FS_OK(m, ddio_fs_rename, m->fs, DDIO_FS_ROOT, "l", DDIO_FS_ROOT, "n", 0);
 	FS_OK(m, ddio_fs_setxattr, m->fs, ino, "user.x", "y", 1, 1, false);
-	FS_OK(m, ddio_fs_removexattr, m->fs, ino, "user.x");
+	FS_OK(m, ddio_fs_removexattr, m->fs, ino, "user.x", 0);
 	memset(buf, 0, LEN);
 	FS_OK(m, ddio_fs_read, a, buf, LEN, 0);
 	CU_ASSERT_EQUAL(memcmp(buf, want, LEN), 0);
@@ -362,8 +362,78 @@ static void bad_network(void)
 	}
 }
 
+/* By its name a file that has lost it cannot be reached; by what is open it is what it was. */
+static void nameless(void)
+{
+	const struct ddio_fs_attr attr = { .mode = 0600, .size = 1 };
+	struct ddio_fs_file *file = NULL, *other = NULL;
+	struct fs_world w;
+	struct fs_mount *m = world(&w, 8);
+	uint8_t buf[4];
+	uint64_t ino;
+
+	file = fs_create(m, "f", O_RDWR);
+	ino = m->r.attr.ino;
+	FS_OK(m, ddio_fs_write, file, "data", 4, 0);
+	FS_OK(m, ddio_fs_setattr, m->fs, ino, DDIO_FS_SET_MODE | DDIO_FS_SET_NAMED, &attr);
+	FS_OK(m, ddio_fs_file_open, m->fs, ino, O_RDWR | DDIO_FS_NAMED, &other);
+	FS_OK(m, ddio_fs_file_close, other);
+	FS_OK(m, ddio_fs_setxattr, m->fs, ino, "user.x", "v", 1, DDIO_FS_NAMED, false);
+	FS_OK(m, ddio_fs_unlink, m->fs, DDIO_FS_ROOT, "f");
+	FS_ERR(m, -ESTALE, ddio_fs_setattr, m->fs, ino, DDIO_FS_SET_MODE | DDIO_FS_SET_NAMED,
+	       &attr);
+	FS_ERR(m, -ESTALE, ddio_fs_setattr, m->fs, ino, DDIO_FS_SET_SIZE | DDIO_FS_SET_NAMED,
+	       &attr);
+	FS_ERR(m, -ESTALE, ddio_fs_setxattr, m->fs, ino, "user.x", "w", 1, DDIO_FS_NAMED, false);
+	FS_ERR(m, -ESTALE, ddio_fs_getxattr, m->fs, ino, "user.x", DDIO_FS_NAMED);
+	FS_ERR(m, -ESTALE, ddio_fs_removexattr, m->fs, ino, "user.x", DDIO_FS_NAMED);
+	FS_ERR(m, -ESTALE, ddio_fs_file_open, m->fs, ino, O_RDWR | O_TRUNC | DDIO_FS_NAMED, &other);
+	FS_ERR(m, -ESTALE, ddio_fs_link, m->fs, ino, DDIO_FS_ROOT, "g");
+	FS_OK(m, ddio_fs_read, file, buf, 4, 0);
+	CU_ASSERT_EQUAL(m->r.value, 4);
+	CU_ASSERT_EQUAL(memcmp(buf, "data", 4), 0);
+	FS_OK(m, ddio_fs_getxattr, m->fs, ino, "user.x", 0);
+	CU_ASSERT_EQUAL(m->r.len, 1);
+	FS_OK(m, ddio_fs_file_open, m->fs, ino, O_RDWR, &other);
+	FS_OK(m, ddio_fs_setattr, m->fs, ino, DDIO_FS_SET_SIZE, &attr);
+	CU_ASSERT_EQUAL(m->r.attr.size, 1);
+	FS_OK(m, ddio_fs_file_close, other);
+	FS_OK(m, ddio_fs_file_close, file);
+	fs_world_end(&w);
+}
+
+/* Names in a directory that was removed: not missing, but nowhere. */
+static void gone_directory(void)
+{
+	struct ddio_fs_new dir = { .mode = S_IFDIR | 0755 };
+	struct ddio_fs_file *file = NULL;
+	struct fs_world w;
+	struct fs_mount *m = world(&w, 9);
+	uint64_t d, f;
+
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "d", &dir);
+	d = m->r.attr.ino;
+	file = fs_create(m, "f", O_RDWR);
+	f = m->r.attr.ino;
+	FS_OK(m, ddio_fs_file_close, file);
+	FS_ERR(m, -ENOENT, ddio_fs_lookup, m->fs, d, "x");
+	FS_OK(m, ddio_fs_rmdir, m->fs, DDIO_FS_ROOT, "d");
+	FS_OK(m, ddio_fs_make, m->fs, DDIO_FS_ROOT, "d", &dir);
+	FS_ERR(m, -ESTALE, ddio_fs_lookup, m->fs, d, "x");
+	FS_ERR(m, -ESTALE, ddio_fs_make, m->fs, d, "x", &dir);
+	FS_ERR(m, -ESTALE, ddio_fs_link, m->fs, f, d, "x");
+	FS_ERR(m, -ESTALE, ddio_fs_unlink, m->fs, d, "x");
+	FS_ERR(m, -ESTALE, ddio_fs_rmdir, m->fs, d, "x");
+	FS_ERR(m, -ESTALE, ddio_fs_rename, m->fs, d, "x", DDIO_FS_ROOT, "y", 0);
+	FS_ERR(m, -ESTALE, ddio_fs_rename, m->fs, DDIO_FS_ROOT, "f", d, "y", 0);
+	FS_ERR(m, -ESTALE, ddio_fs_readdir, m->fs, d, 0, 10, false);
+	fs_world_end(&w);
+}
+
 static const struct ut_case cases[] = {
 	{ "names", names },
+	{ "nameless", nameless },
+	{ "gone directory", gone_directory },
 	{ "attributes", attributes },
 	{ "the end of a listing", end_of_a_listing },
 	{ "two mounts", two_mounts },

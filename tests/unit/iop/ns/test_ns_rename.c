@@ -145,7 +145,7 @@ static void test_gone(void)
 	job = rn_job(NST_ROOT, "a", leaf, "a", 0);
 	CU_ASSERT_EQUAL(rn_turn(&r, &job), -EINPROGRESS);
 	CU_ASSERT_EQUAL(nst_rmdir(&r.t, r.deep[RN_DEPTH - 1], "leaf"), 0);
-	CU_ASSERT_EQUAL(rn_all(&r, &job, &turns), -ENOENT);
+	CU_ASSERT_EQUAL(rn_all(&r, &job, &turns), -ESTALE);
 	CU_ASSERT_EQUAL(turns, 1);
 	job = rn_job(NST_ROOT, "a", r.deep[RN_DEPTH - 1], "a", 0);
 	CU_ASSERT_EQUAL(rn_turn(&r, &job), -EINPROGRESS);

@@ -124,6 +124,10 @@ static void cut_sized(struct fsc_sizer *sizer)
 
 	fsc_error_first(&cut->error, &sizer->error);
 	fsc_error_free(&sizer->error);
+	if (!cut->error.err && cut->msg.mask & DDIO_FS_SET_NAMED && !sizer->attr.nlink)
+		fsc_error_set(&cut->error, -ESTALE, "the file was removed");
+	/* What has a name now is cut, whatever becomes of the name meanwhile. */
+	cut->msg.mask &= ~DDIO_FS_SET_NAMED;
 	if (cut->error.err)
 		cut_end(cut);
 	else if (cut->msg.size < size || (cut->msg.size == size && sizer->attr.alloc))

@@ -26,7 +26,7 @@ static int owner_may(const struct ddio_who *who, const struct ddio_msg_fs_setatt
 static int set_may(const struct server_request *req, const struct ddio_who *who,
 		   const struct ddio_msg_fs_setattr *x, const struct inode *in)
 {
-	uint32_t mask = x->mask;
+	uint32_t mask = x->mask & ~DDIO_FS_SET_NAMED;
 	int err = 0;
 
 	if (mask & DDIO_FS_SET_SIZE)
