@@ -105,7 +105,7 @@ DONE :=
 
 .PHONY: all deps demo paper install clean fmt
 
-all: $(LIB_TARGETS) $(TOOL_TARGETS) $(FUSE_TARGETS) $(if $(D),,$(MPIIO_TARGETS))
+all: $(LIB_TARGETS) $(TOOL_TARGETS) $(FUSE_TARGETS) $(if $(D),,mpiio)
 
 deps:
 	$(Q)tools/install-deps.sh all

@@ -83,7 +83,7 @@ build() {
 	echo "$f"
 }
 
-names=() name= last=
+names=() name= last= missing=
 while read -r word rest; do
 	case $word in
 	'' | '#'*) ;;
@@ -97,6 +97,9 @@ while read -r word rest; do
 		elif [[ $name != libddio-mpiio-* ]]; then
 			echo "debs: $name: nothing is $word" >&2
 			exit 1
+		elif [ "$missing" != "$name" ]; then
+			echo "debs: $name is left out: mpicc.${name##*-} is missing (lib${name##*-}-dev)" >&2
+			missing=$name
 		fi
 		;;
 	esac

@@ -289,3 +289,36 @@ check "... and keeps what else is loaded" grep -q 'libddio_mpiio.so:/nowhere.so$
 fails "no such program" "cannot run" "$top/build/ddio" mpi "$dir/none"
 check "no program" eval '"$top/build/ddio" mpi 2>/dev/null; [ $? = 2 ]'
 check "umount" unmount m
+
+# without_backend MPI: the library, where no back end lies beside it: names of ddio's fail, and are no local files; all others are the MPI's
+without_backend() {
+	local mpi=$1 N=2 BOUND=$((30 * DDIO_PATIENCE)) PRELOAD=$dir/bare/libddio_mpiio.so said=$dir/said.bare.$1 class=15
+	[ "$mpi" = mpich ] || class=16
+	mkdir -p "$dir/bare" && cp "$library" "$dir/bare/" || return 1
+	(cd "$dir/bare" && launch "$top/build/tests/mpiio/$mpi/opens" ddio:x plain.x) >"$said" 2>"$said.text"
+	grep -qx "$class $class $class $class $class" "$said" && grep -q ' ok$' "$said" && [ ! -e "$dir/bare/ddio:x" ] &&
+		grep -q "no back end for.*libddio-mpiio-$mpi" "$said.text" || { cat "$said" "$said.text"; return 1; }
+}
+# unserved PROGRAM...: "ddio mpi" of an installation without back ends runs nothing
+unserved() {
+	mkdir -p "$dir/bare" && cp "$library" "$ddio" "$dir/bare/" && ! "$dir/bare/ddio" mpi "$@" >"$dir/said" 2>&1 &&
+		grep -q 'there is no back end for .*install libddio-mpiio-' "$dir/said" && ! grep -q ran "$dir/said"
+}
+for mpi in mpich openmpi; do
+	[ -x "build/tests/mpiio/$mpi/opens" ] || continue
+	check "$mpi, no back end: names of ddio's fail" without_backend $mpi
+	check "$mpi, no back end: ddio mpi says what is missing" unserved mpiexec.$mpi -n 1 echo ran
+done
+check "no back end at all: ddio mpi says so" unserved echo ran
+
+# The cluster is gone: an open of a file below its mount says so, and not what an MPI makes of it.
+silent_mount() {
+	local mpi=$1 N=2 BOUND=$((60 * DDIO_PATIENCE)) PRELOAD=$library said=$dir/said.silent.$1
+	launch "$top/build/tests/mpiio/$mpi/opens" "$dir/m/silent" >"$said" 2>"$said.text"
+	grep -q 'below a mount of ddio that does not answer' "$said.text" && ! grep -qi 'romio\|ADIO\|ompio' "$said.text" ||
+		{ cat "$said" "$said.text"; return 1; }
+}
+"$ddio" stop --dir "$dir/c" >/dev/null 2>&1
+for mpi in mpich openmpi; do
+	[ ! -x "build/tests/mpiio/$mpi/opens" ] || check "$mpi, the cluster is gone: ddio says so" silent_mount $mpi
+done

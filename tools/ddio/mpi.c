@@ -38,6 +38,81 @@ static bool library_find(char path[PATH_MAX])
 	return false;
 }
 
+/* Launchers, by the names that they have behind all links. */
+static const struct {
+	const char *launcher, *mpi;
+} launchers[] = {
+	{ "mpiexec.hydra", "mpich" },	 { "mpiexec.mpich", "mpich" },
+	{ "mpirun.mpich", "mpich" },	 { "mpiexec.gforker", "mpich" },
+	{ "orterun", "openmpi" },	 { "prterun", "openmpi" },
+	{ "mpirun.openmpi", "openmpi" }, { "mpiexec.openmpi", "openmpi" },
+};
+
+static const char *const mpis[] = { "mpich", "openmpi" };
+
+/* Which of the directories of PATH has the program; copies the path behind all links. */
+static bool program_find(const char *program, char path[PATH_MAX])
+{
+	const char *dirs = getenv("PATH"), *end;
+	char at[PATH_MAX];
+
+	if (strchr(program, '/'))
+		return realpath(program, path);
+	for (; dirs && *dirs; dirs = *end ? end + 1 : end) {
+		end = strchrnul(dirs, ':');
+		if ((size_t)snprintf(at, sizeof(at), "%.*s/%s", (int)(end - dirs), dirs, program) <
+			    sizeof(at) &&
+		    !access(at, X_OK))
+			return realpath(at, path);
+	}
+	return false;
+}
+
+/* Returns the MPI whose launcher the program is, or NULL. */
+static const char *mpi_of(const char *program)
+{
+	char path[PATH_MAX];
+	const char *name;
+	size_t i;
+
+	if (!program_find(program, path))
+		return NULL;
+	name = strrchr(path, '/') + 1;
+	for (i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+		if (!strcmp(name, launchers[i].launcher))
+			return launchers[i].mpi;
+	return NULL;
+}
+
+static bool backend_is_there(const char *library, const char *mpi)
+{
+	char path[PATH_MAX];
+
+	return (size_t)snprintf(path, sizeof(path), "%.*s/ddio-mpiio/%s.so",
+				(int)(strrchr(library, '/') - library), library,
+				mpi) < sizeof(path) &&
+	       !access(path, R_OK);
+}
+
+/* Without a back end for the MPI at hand the program would run without ddio.  Returns an exit status. */
+static int backend_check(const char *library, const char *program)
+{
+	const char *mpi = mpi_of(program);
+	size_t i, there = 0;
+
+	for (i = 0; i < sizeof(mpis) / sizeof(mpis[0]); i++)
+		there += backend_is_there(library, mpis[i]);
+	if (mpi ? backend_is_there(library, mpi) : there)
+		return EXIT_OK;
+	return cmd_fail(
+		"mpi", 0,
+		"there is no back end for %s: install libddio-mpiio-%s, or build ddio where %s",
+		mpi ? mpi : "any MPI", mpi ? mpi : "mpich or libddio-mpiio-openmpi",
+		!mpi			? "mpicc.mpich or mpicc.openmpi is"
+		: !strcmp(mpi, "mpich") ? "mpicc.mpich is (Debian: libmpich-dev)"
+					: "mpicc.openmpi is (Debian: libopenmpi-dev)");
+}
+
 static int preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -69,6 +144,9 @@ int cmd_mpi(int argc, char **argv)
 	}
 	if (!library_find(path))
 		return cmd_fail("mpi", 0, "%s is not installed", LIBRARY);
+	rc = backend_check(path, argv[1]);
+	if (rc)
+		return rc;
 	rc = preload(path);
 	if (rc)
 		return cmd_fail("mpi", rc, "cannot set LD_PRELOAD");

@@ -9,8 +9,15 @@ MPIIO_SONAME_mpich := libmpich.so.12
 MPIIO_SONAME_openmpi := libmpi.so.40
 MPIIO_TARGETS := $(O)/libddio_mpiio.so $(MPIIO_MPIS:%=$(O)/ddio-mpiio/%.so)
 
-.PHONY: mpiio
-mpiio: $(MPIIO_TARGETS)
+# What make leaves out, and what would bring it.
+MPIIO_MISSING := $(filter-out $(MPIIO_MPIS),mpich openmpi)
+MPIIO_DEV_mpich := libmpich-dev
+MPIIO_DEV_openmpi := libopenmpi-dev
+
+.PHONY: mpiio mpiio-missing
+mpiio: $(MPIIO_TARGETS) mpiio-missing
+mpiio-missing:
+	$(Q)$(foreach m,$(MPIIO_MISSING),echo '  NOTE    no MPI-IO for $m: mpicc.$m is missing (Debian: $(MPIIO_DEV_$m))' >&2;):
 
 $(O)/libddio_mpiio.so: $(patsubst %.c,$(O)/%.o,$(wildcard userlib/mpiio/stub/*.c))
 	$(call say,LD,$@)

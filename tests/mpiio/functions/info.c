@@ -117,8 +117,10 @@ static void kept(void)
 	OK(MPI_File_get_info(fh, &used));
 	CHECK(has_key(used, "a_key_that_nobody_knows", value) && !strcmp(value, "a value"),
 	      "the unknown key is lost or has \"%s\"", value);
-	CHECK(has_key(used, "striping_unit", value), "striping_unit is lost");
-	CHECK(has_key(used, "striping_factor", value), "striping_factor is lost");
+	CHECK(has_key(used, "striping_unit", value) && !strcmp(value, "65536"),
+	      "striping_unit is lost, or has \"%s\"", value);
+	CHECK(has_key(used, "striping_factor", value) && !strcmp(value, "2"),
+	      "striping_factor is lost, or has \"%s\"", value);
 	MPI_Info_free(&used);
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "given_later", "too");

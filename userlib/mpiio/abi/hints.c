@@ -37,7 +37,12 @@ static uint32_t unit_of(MPI_Info info)
 	return n & (n - 1) ? 0 : (uint32_t)n;
 }
 
-void hints_stripe(MPI_Info info, int fd)
+bool hints_any(MPI_Info info)
+{
+	return unit_of(info) || number_of(info, "striping_factor", 1, HINTS_DISKS);
+}
+
+void hints_stripe(MPI_Info info, const char *path)
 {
 	uint32_t unit = unit_of(info),
 		 n = (uint32_t)number_of(info, "striping_factor", 1, HINTS_DISKS);
@@ -46,11 +51,11 @@ void hints_stripe(MPI_Info info, int fd)
 
 	if (unit) {
 		snprintf(text, sizeof(text), "%u", unit);
-		fsetxattr(fd, "ddio.stripe", text, strlen(text), 0);
+		setxattr(path, "ddio.stripe", text, strlen(text), 0);
 	}
 	if (n) {
 		snprintf(text, sizeof(text), n > 1 ? "%u-%u" : "%u", first, first + n - 1);
-		fsetxattr(fd, "ddio.disks", text, strlen(text), 0);
+		setxattr(path, "ddio.disks", text, strlen(text), 0);
 	}
 }
 

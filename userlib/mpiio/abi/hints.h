@@ -7,8 +7,10 @@
 
 #define HINTS_DISKS 1024
 
-/* Spreads a file that has no data as "striping_unit", "striping_factor", "start_iodevice" have it; else it is as it is. */
-void hints_stripe(MPI_Info info, int fd);
+/* Spreads a file below a mount that has no data, and is not open, as "striping_unit", "striping_factor", "start_iodevice" have it; else it is as it is. */
+void hints_stripe(MPI_Info info, const char *path);
+/* Returns true if they ask for how a file is spread. */
+bool hints_any(MPI_Info info);
 
 /* The same for a file that does not exist yet; false: they ask for nothing.  @disks: room for HINTS_DISKS. */
 bool hints_striping(MPI_Info info, struct ddio_striping *striping, uint32_t *disks);

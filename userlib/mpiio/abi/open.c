@@ -45,10 +45,29 @@ static int posix_flags(int amode)
 	return flags;
 }
 
+/*
+ * How a file is spread can be set only before it is opened: so it is made first.  Returns the flags with which it is opened.  Hints
+ * never make a call fail.
+ */
+static int make_striped(const char *path, int amode, MPI_Info info)
+{
+	struct stat st;
+
+	if (!(amode & MPI_MODE_CREATE) || !hints_any(info))
+		return posix_flags(amode);
+	if (!mknod(path, S_IFREG | 0666, 0)) {
+		hints_stripe(info, path);
+		return posix_flags(amode & ~MPI_MODE_EXCL);
+	}
+	if (!(amode & MPI_MODE_EXCL) && !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size)
+		hints_stripe(info, path);
+	return posix_flags(amode);
+}
+
 static int open_mounted(int amode, MPI_Info info, struct open_found *found)
 {
 	const char *path = found->where.path;
-	int fd = open(path, posix_flags(amode), 0666), ret = 0;
+	int fd = open(path, make_striped(path, amode, info), 0666), ret = 0;
 	struct stat st;
 
 	if (fd < 0)
@@ -57,8 +76,6 @@ static int open_mounted(int amode, MPI_Info info, struct open_found *found)
 		ret = -errno;
 	else if (!S_ISREG(st.st_mode))
 		ret = -EISDIR;
-	else if (!st.st_size && (amode & MPI_MODE_CREATE))
-		hints_stripe(info, fd);
 	found->id = st.st_ino;
 	where_way(fd, path, &found->way);
 	close(fd);
@@ -299,7 +316,7 @@ static int open_agreed(struct mpiio_team *visit, struct open_found *found, int a
 	if (!found->ours)
 		return code_class(MPI_ERR_NO_SUCH_FILE, "rank 0 has no such file of ddio");
 	if (found->ours < 0)
-		return code_text(found->ours, NULL);
+		return code_text(found->ours, where_why(found->ours));
 	return open_ours(visit, found, amode, info, fh);
 }
 
@@ -366,7 +383,7 @@ int serve_delete(const char *name, MPI_Info info)
 
 	if (!ours)
 		return real.File_delete(name, info);
-	return fail_null(ours < 0 ? code_text(ours, NULL) : where_delete(&w));
+	return fail_null(ours < 0 ? code_text(ours, where_why(ours)) : where_delete(&w));
 }
 
 /*

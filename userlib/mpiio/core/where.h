@@ -25,9 +25,13 @@ struct mpiio_where {
  *
  * Costs one system call for a path on anything that is not FUSE.
  *
- * Return: 1: it is; 0: it is not; negative errno: it is said to be, by the prefix, but such a name there cannot be.
+ * Return: 1: it is; 0: it is not; negative errno: it is said to be, by the prefix, but such a name there cannot be; or it is below a
+ * mount of ddio that does not answer.
  */
 int where_find(const char *name, struct mpiio_where *w);
+
+/* Returns what an error of where_find() means, or NULL: what the errno says. */
+const char *where_why(int err);
 
 /**
  * struct mpiio_way - how a file is come to

@@ -9,14 +9,14 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "mpiio/abi/entry.h"
 #include "mpiio/stub/fortran.h"
+#include "mpiio/stub/refuse.h"
 #include "mpiio/stub/siblings.h"
-
-typedef long (*entry_fn)(long a, long b, long c, long d, long e, long f);
 
 /* The MPIs that there is a back end for, by the name of their library. */
 static const struct {
@@ -134,13 +134,24 @@ static void missing(const char *name)
 	abort();
 }
 
-/* No back end: everything is the MPI's own. */
-static void use_mpi(void *mpi)
+/* No back end: everything is the MPI's own, but for names that are ddio's.  @which: in mpis[]; NMPIS: another one. */
+static void use_mpi(void *mpi, size_t which)
 {
+	bool known = which < NMPIS;
+	entry_fn open, del;
 	unsigned int i;
 
 	for (i = 0; i < ENTRY_COUNT; i++)
 		entry_set(i, mpi ? dlsym(mpi, names[i]) : dlsym(RTLD_NEXT, names[i]));
+	open = entry_get(ENTRY_File_open);
+	del = entry_get(ENTRY_File_delete);
+	if (!open || !del)
+		return;
+	/* Open MPI's is an object of its own, MPICH's is NULL. */
+	refuse_names(known ? mpis[which].soname : NULL, known ? mpis[which].backend : NULL,
+		     dlsym(mpi ? mpi : RTLD_NEXT, "ompi_mpi_file_null"), &open, &del);
+	__atomic_store_n(&entry[ENTRY_File_open], open, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry[ENTRY_File_delete], del, __ATOMIC_RELEASE);
 }
 
 static void resolve(void)
@@ -150,7 +161,7 @@ static void resolve(void)
 	dl_iterate_phdr(look, &mpi);
 	if (mpi < NMPIS && use_backend(backend_open(mpi)))
 		return;
-	use_mpi(mpi < NMPIS ? dlopen(mpis[mpi].soname, RTLD_LAZY | RTLD_NOLOAD) : NULL);
+	use_mpi(mpi < NMPIS ? dlopen(mpis[mpi].soname, RTLD_LAZY | RTLD_NOLOAD) : NULL, mpi);
 }
 
 static entry_fn resolved(enum mpiio_entry n)
