@@ -21,7 +21,7 @@ static inline void code_fs_wrote_leased(struct ddio_coder *c, struct ddio_msg_fs
 
 static inline void code_fs_wrote(struct ddio_coder *c, struct ddio_msg_fs_wrote *x)
 {
-	uint32_t sync = x->sync;
+	uint32_t sync = c->reading ? 0 : x->sync;
 
 	code_ino(c, &x->ino);
 	code_u64(c, &x->end);
