@@ -86,7 +86,7 @@ denied "a: what was lost is an error" "file [0-9]* may have had data on the disk
 check "a: fsck names the file" grep -q '^/one (file [0-9]*): what it had on disk d1 may be lost' "$dir/found"
 check "a: a new file" import two
 check "a: ... is whole" same two
-check "a: the lost one can be removed" "$ddio" rm one other
+check "a: the lost one can be removed" "$ddio" rm one
 check "a: ... and restored" import one
 check "a: ... whole" same one
 check "a: consistent" "$ddio" fsck
