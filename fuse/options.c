@@ -11,7 +11,7 @@
 
 /* What becomes of an option that has no member in struct mount_opts. */
 enum use {
-	USE_KERNEL = 1, /* passed on to the kernel */
+	USE_KERNEL = 1, /* passed on to the kernel, without "allow_" */
 	USE_IGNORED,
 	USE_REFUSED, /* the help says why */
 };
@@ -68,6 +68,18 @@ static const struct ddio_opt specs[] = {
 	{ .name = "sync", .type = OPT_NONE, .use = USE_KERNEL },
 	{ .name = "async", .type = OPT_NONE, .use = USE_KERNEL },
 	{ .name = "dirsync", .type = OPT_NONE, .use = USE_KERNEL },
+	{ .name = "allow_suid",
+	  .type = OPT_NONE,
+	  .use = USE_KERNEL,
+	  .help = "as suid, which mount(8) and fstab do not pass on" },
+	{ .name = "allow_dev",
+	  .type = OPT_NONE,
+	  .use = USE_KERNEL,
+	  .help = "as dev, which mount(8) and fstab do not pass on" },
+	{ .name = "strictatime",
+	  .type = OPT_NONE,
+	  .use = USE_REFUSED,
+	  .help = "not supported: access times are updated as relatime does" },
 	{ .name = "remount",
 	  .type = OPT_NONE,
 	  .use = USE_REFUSED,
@@ -113,8 +125,10 @@ void mount_opts_free(struct mount_opts *o)
 
 static int kernel_add(struct mount_opts *o, const char *name)
 {
-	size_t used = strlen(o->kernel);
-	int n = snprintf(o->kernel + used, sizeof(o->kernel) - used, ",%s", name);
+	static const char allow[] = "allow_";
+	size_t used = strlen(o->kernel), len = strlen(allow);
+	int n = snprintf(o->kernel + used, sizeof(o->kernel) - used, ",%s",
+			 strncmp(name, allow, len) ? name : name + len);
 
 	return (size_t)n >= sizeof(o->kernel) - used ? -EINVAL : 0;
 }

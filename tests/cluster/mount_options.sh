@@ -136,6 +136,11 @@ off
 check "suid,dev" with suid,dev
 check "... are the kernel's" eval '! kernel_has "(nosuid|nodev)"'
 off
+option allow_suid allow_dev strictatime
+check "allow_suid,allow_dev, which mount(8) passes on" with rw,allow_suid,allow_dev
+check "... are suid and dev" eval '! kernel_has "(nosuid|nodev)"'
+off
+fails "strictatime" "access times are updated as relatime does" in_time 30 "$fs" -o strictatime "$DDIO_CONF" "$dir/m"
 for o in nosuid nodev noexec sync dirsync; do
 	check "$o" with $o
 	check "... is passed to the kernel" kernel_has $o
