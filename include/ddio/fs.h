@@ -296,7 +296,7 @@ void ddio_fs_rmdir(struct ddio_fs *fs, uint64_t parent, const char *name, ddio_f
  * @name: 1 to DDIO_FS_NAME_MAX bytes without a slash
  * @new_parent: the inode of the directory of the new name
  * @new_name: the new name
- * @flags: RENAME_NOREPLACE, RENAME_EXCHANGE of renameat2(2)
+ * @flags: RENAME_NOREPLACE, RENAME_EXCHANGE, RENAME_WHITEOUT of renameat2(2)
  * @done: called with the reply
  * @arg: for @done
  */

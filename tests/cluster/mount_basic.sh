@@ -49,6 +49,23 @@ check "umount" umount "$dir/m2"
 fails "a directory that is not there" "No such file" in_time 20 "$fs" -o "conf=$DDIO_CONF" io0:/no "$dir/m2"
 fails "a file" "Not a directory" in_time 20 "$fs" -o "conf=$DDIO_CONF" io0:/a "$dir/m2"
 
+# Container engines have an overlay's upper directory on it: what is removed or moved from below leaves a whiteout.
+overlay() {
+	local o=$1/overlay
+	mkdir -p "$o/lower" "$o/upper" "$o/work" "$dir/over"
+	echo low >"$o/lower/f" && echo moved >"$o/lower/g"
+	mount -t overlay overlay -o "lowerdir=$o/lower,upperdir=$o/upper,workdir=$o/work" "$dir/over" || return
+	rm "$dir/over/f" && mkdir "$dir/over/f" && mv "$dir/over/g" "$dir/over/h" && rmdir "$dir/over/f" &&
+		[ "$(ls "$dir/over")" = h ] && grep -q moved "$dir/over/h"
+	umount "$dir/over" && [ -c "$o/upper/f" ] && [ -c "$o/upper/g" ] && [ "$(stat -c %t:%T "$o/upper/g")" = 0:0 ]
+}
+if grep -qw overlay /proc/filesystems || modprobe overlay 2>/dev/null; then
+	check "an overlay with its upper directory here" overlay "$dir/m"
+	check "... goes" rm -r "$dir/m/overlay"
+else
+	skipped=$((skipped + 1))
+fi
+
 # As mount(8) calls it.
 ln -s "$fs" "$dir/mount.ddio"
 check "mount.ddio" in_time 20 "$dir/mount.ddio" io0:/ "$dir/m2" -n -s -v -o "rw,conf=$DDIO_CONF,_netdev,noauto,user,x-systemd.automount"
@@ -60,9 +77,9 @@ cat >"$dir/by_fstab" <<-EOF
 	mkdir -p $dir/up $dir/wk
 	mount -t tmpfs none $dir/up && mkdir $dir/up/u $dir/up/w && ln -s $fs $dir/up/u/mount.ddio &&
 	mount -t overlay overlay -o lowerdir=/usr/sbin,upperdir=$dir/up/u,workdir=$dir/up/w /usr/sbin || exit 77
-	echo "io0:/ $dir/m2 ddio defaults,_netdev,conf=$DDIO_CONF 0 0" >$dir/fstab
+	echo "io0:/ $dir/m2 ddio defaults,_netdev,allow_suid,allow_dev,conf=$DDIO_CONF 0 0" >$dir/fstab
 	in_time 20 mount -T $dir/fstab $dir/m2 && grep -q hello $dir/m2/a && findmnt -n -t fuse.ddio $dir/m2 &&
-		in_time 20 umount $dir/m2
+		! findmnt -n -o OPTIONS $dir/m2 | grep -q 'nosuid\|nodev' && in_time 20 umount $dir/m2
 EOF
 unshare -m bash "$dir/by_fstab" >"$dir/said" 2>&1
 case $? in

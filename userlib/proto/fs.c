@@ -10,7 +10,7 @@
 #define OPENED_ALL \
 	(DDIO_FS_OPENED_MADE | DDIO_FS_OPENED_RECORD | DDIO_FS_OPENED_BARE | DDIO_FS_OPENED_DIR)
 #define UNLINKED_ALL (DDIO_FS_UNLINKED_DIR | DDIO_FS_UNLINKED_LEFT)
-#define RENAME_ALL (DDIO_FS_RENAME_NOREPLACE | DDIO_FS_RENAME_EXCHANGE)
+#define RENAME_ALL (DDIO_FS_RENAME_NOREPLACE | DDIO_FS_RENAME_EXCHANGE | DDIO_FS_RENAME_WHITEOUT)
 
 bool ddio_mode_ok(uint32_t mode)
 {
@@ -207,6 +207,7 @@ static inline void code_fs_rename(struct ddio_coder *c, struct ddio_msg_fs_renam
 	code_flags(c, &x->flags, RENAME_ALL);
 	code_entry_name(c, x->name);
 	code_entry_name(c, x->new_name);
-	code_check(c, x->flags != RENAME_ALL, -EINVAL);
+	code_check(c, !(x->flags & DDIO_FS_RENAME_EXCHANGE) || x->flags == DDIO_FS_RENAME_EXCHANGE,
+		   -EINVAL);
 }
 CODEC(fs_rename, ddio_msg_fs_rename)

@@ -136,6 +136,7 @@ struct ddio_msg_fs_rename {
 };
 #define DDIO_FS_RENAME_NOREPLACE 0x1u
 #define DDIO_FS_RENAME_EXCHANGE 0x2u
+#define DDIO_FS_RENAME_WHITEOUT 0x4u
 
 struct ddio_msg_fs_target { /* READLINK reply: 1 to DDIO_FS_TARGET_MAX bytes */
 	char target[DDIO_FS_TARGET_MAX + 1];

@@ -150,7 +150,11 @@ static void test_rename(void)
 	CU_ASSERT_EQUAL(judge("fs_rename", &x), 0);
 	x.flags = DDIO_FS_RENAME_NOREPLACE | DDIO_FS_RENAME_EXCHANGE;
 	CU_ASSERT_EQUAL(judge("fs_rename", &x), -EINVAL);
-	x.flags = 4;
+	x.flags = DDIO_FS_RENAME_WHITEOUT | DDIO_FS_RENAME_EXCHANGE;
+	CU_ASSERT_EQUAL(judge("fs_rename", &x), -EINVAL);
+	x.flags = DDIO_FS_RENAME_WHITEOUT | DDIO_FS_RENAME_NOREPLACE;
+	CU_ASSERT_EQUAL(judge("fs_rename", &x), 0);
+	x.flags = 8;
 	CU_ASSERT_EQUAL(judge("fs_rename", &x), -EPROTO);
 }
 

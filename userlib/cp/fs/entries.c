@@ -10,7 +10,7 @@
 #include "cp/fs/names/dirattr.h"
 
 /* Of renameat2(2); not every system has them in a header. */
-enum { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
+enum { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2, FLAG_WHITEOUT = 4 };
 
 /*
  * Calls that give attributes
@@ -256,12 +256,14 @@ void ddio_fs_rename(struct ddio_fs *fs, uint64_t parent, const char *name, uint6
 	struct fsc_call *call;
 	int err = 0;
 
-	if (flags & ~(uint32_t)(FLAG_NOREPLACE | FLAG_EXCHANGE))
+	if (flags & ~(uint32_t)(FLAG_NOREPLACE | FLAG_EXCHANGE | FLAG_WHITEOUT))
 		err = -EINVAL;
 	if (flags & FLAG_NOREPLACE)
 		x.flags |= DDIO_FS_RENAME_NOREPLACE;
 	if (flags & FLAG_EXCHANGE)
 		x.flags |= DDIO_FS_RENAME_EXCHANGE;
+	if (flags & FLAG_WHITEOUT)
+		x.flags |= DDIO_FS_RENAME_WHITEOUT;
 	if (!err)
 		err = fsc_name_set(x.name, name);
 	if (!err)

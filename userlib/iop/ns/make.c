@@ -38,6 +38,24 @@ static int make_inode(struct ns *ns, const struct inode *dir, const struct ddio_
 	return stripe ? stripe_copy(&in->stripe, stripe) : ns_stripe_new(ns, dir, &in->stripe);
 }
 
+int ns_whiteout(struct ns *ns, const struct inode *dir, uint32_t uid, struct ns_entry *e)
+{
+	const struct ddio_msg_fs_make x = { .mode = S_IFCHR, .uid = uid, .gid = dir->gid };
+	struct inode in;
+	int ret = make_inode(ns, dir, &x, NULL, &in);
+
+	if (!ret)
+		ret = ns_take_id(ns, &in.ino);
+	if (!ret)
+		ret = ns_store(ns, &in);
+	if (ret)
+		return ret;
+	ns->counting++;
+	e->ino = in.ino;
+	e->type = S_IFCHR;
+	return 0;
+}
+
 static int make_all(struct ns *ns, struct inode *dir, const struct ddio_msg_fs_make *x,
 		    const struct stripe *stripe, struct inode *in)
 {

@@ -187,6 +187,8 @@ int ns_enter(struct ns *ns, struct inode *dir, const char *name, struct ns_entry
 int ns_leave(struct ns *ns, struct inode *dir, const char *name, uint64_t cookie);
 /* Within a change of a file's owner: the directory with its snapshots gets the same one. */
 int ns_snaps_follow(struct ns *ns, const struct inode *file);
+/* make.c: within a change: makes a whiteout for @dir; @e names it.  -EAGAIN: no number is reserved yet. */
+int ns_whiteout(struct ns *ns, const struct inode *dir, uint32_t uid, struct ns_entry *e);
 
 /*
  * climb.c: returns 1 if directory @top is @dir or above it, 0, -errno, or -EINPROGRESS: the way has not been gone to its

@@ -10,6 +10,7 @@
  * @climb: whether a directory would move into itself
  * @to: the target directory: @other, or @from if it is the same
  * @e, @in: what is renamed; @old, @gone: what had the new name, if @any
+ * @owner: of a whiteout
  */
 struct renaming {
 	const struct ddio_msg_fs_rename *x;
@@ -18,6 +19,7 @@ struct renaming {
 	struct ns_entry e, old;
 	struct inode in, gone;
 	bool any;
+	uint32_t owner;
 };
 
 static void renaming_free(struct renaming *r)
@@ -116,13 +118,23 @@ static int exchange(struct ns *ns, struct renaming *r)
 	return ret ? ret : moved(ns, &r->gone, r->to, &r->from);
 }
 
+/* Leaves a whiteout (a character device 0:0) in place of the old name: overlayfs hides a lower file by it. */
+static int leave_whiteout(struct ns *ns, struct renaming *r)
+{
+	struct ns_entry here = { .cookie = r->e.cookie };
+	int ret = ns_whiteout(ns, &r->from, r->owner, &here);
+
+	return ret ? ret : ns_enter(ns, &r->from, r->x->name, &here);
+}
+
 static int replace(struct ns *ns, struct renaming *r, struct ns_left *left)
 {
 	struct ns_entry there = { r->e.ino, r->e.type, r->any ? r->old.cookie : 0, "" };
-	int ret = ns_leave(ns, &r->from, r->x->name, r->e.cookie);
+	bool white = r->x->flags & DDIO_FS_RENAME_WHITEOUT;
+	int ret = white ? leave_whiteout(ns, r) : ns_leave(ns, &r->from, r->x->name, r->e.cookie);
 
 	/* In its directory an entry keeps its cookie, so that a listing under way has it once. */
-	if (!ret && !r->any && r->to == &r->from) {
+	if (!ret && !white && !r->any && r->to == &r->from) {
 		there.cookie = r->e.cookie;
 		r->from.entries++;
 	}
@@ -189,6 +201,7 @@ int ns_rename(struct ns *ns, struct ns_mount *mount, const struct ddio_msg_fs_re
 	r = calloc(1, sizeof(*r));
 	if (r) {
 		r->x = x;
+		r->owner = mount && mount->owned ? mount->owner : 0;
 		r->climb = climb ? climb : &here;
 		r->climb->steps = climb ? (uint32_t)ns->bounds->at[BOUND_CLIMBED].limit
 					: UINT32_MAX;

@@ -237,6 +237,19 @@ static void rename_go_on(struct ns_climb *climb)
 	ddio_env_post(job->req->reactor->env, &job->post);
 }
 
+static void rename_turn(void *arg);
+
+/* There are numbers of inodes again. */
+static void rename_committed(struct commit *commit, int err)
+{
+	struct server_request *req = commit->arg;
+
+	if (err)
+		server_fail_errno(req, err, "committing the name space");
+	else
+		rename_turn(req->data);
+}
+
 static void rename_turn(void *arg)
 {
 	struct rename_job *job = arg;
@@ -257,6 +270,11 @@ static void rename_turn(void *arg)
 		ns_rename_give_up(fs_ns(req), &job->climb);
 	else
 		err = ns_rename(fs_ns(req), job->mount, &job->x, &job->climb, &left);
+	if (err == -EAGAIN) {
+		req->commit.done = rename_committed;
+		ns_commit(fs_ns(req), &req->commit);
+		return;
+	}
 	if (err != -EINPROGRESS)
 		fs_reply_left(req, err, &left, "renaming");
 	else if (!job->climb.waits)

@@ -13,6 +13,7 @@ enum { STEPS = 3000, NAMES = 7 };
 
 #define KERNEL_NOREPLACE 1u
 #define KERNEL_EXCHANGE 2u
+#define KERNEL_WHITEOUT 4u
 
 struct ns_twin {
 	struct nst t;
@@ -20,7 +21,7 @@ struct ns_twin {
 	uint64_t rand;
 	int bad;
 	struct committer_ops ops;
-	bool exchange; /* the kernel's file system can do it */
+	bool exchange, whiteout; /* the kernel's file system can do it */
 };
 
 static uint32_t below(struct ns_twin *w, uint32_t n)
@@ -155,9 +156,10 @@ static int both_link(struct ns_twin *w, const char *path, int *kernel)
 
 static int both_rename(struct ns_twin *w, const char *path, int *kernel)
 {
-	static const uint32_t all[] = { 0, 0, 0, DDIO_FS_RENAME_NOREPLACE,
-					DDIO_FS_RENAME_EXCHANGE };
-	uint32_t flags = all[below(w, w->exchange ? 5 : 3)];
+	static const uint32_t all[] = {
+		0, 0, 0, DDIO_FS_RENAME_NOREPLACE, DDIO_FS_RENAME_EXCHANGE, DDIO_FS_RENAME_WHITEOUT
+	};
+	uint32_t flags = all[below(w, w->whiteout ? 6 : w->exchange ? 5 : 3)];
 	char to[64], name[8], to_name[8], from_full[400], full[400];
 	uint64_t parent, to_parent;
 	int ret;
@@ -239,7 +241,7 @@ static uint32_t same_tree(struct ns_twin *w, uint64_t dir, const char *path)
 	return n;
 }
 
-static bool can_exchange(struct ns_twin *w)
+static bool can_rename(struct ns_twin *w, uint32_t flags)
 {
 	char a[400], b[400];
 	bool can;
@@ -248,7 +250,7 @@ static bool can_exchange(struct ns_twin *w)
 	kernel_path(w, "b", b);
 	kernel_make(a, S_IFREG | 0600);
 	kernel_make(b, S_IFREG | 0600);
-	can = !syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, KERNEL_EXCHANGE);
+	can = !syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, flags);
 	unlink(a);
 	unlink(b);
 	return can;
@@ -299,13 +301,15 @@ static void twins(uint64_t seed, bool failing)
 
 	_Static_assert(KERNEL_NOREPLACE == DDIO_FS_RENAME_NOREPLACE,
 		       "the numbers are the kernel's");
+	_Static_assert(KERNEL_WHITEOUT == DDIO_FS_RENAME_WHITEOUT, "the numbers are the kernel's");
 	_Static_assert(KERNEL_EXCHANGE == DDIO_FS_RENAME_EXCHANGE, "the numbers are the kernel's");
 	memset(&w, 0, sizeof(w));
 	nst_begin(&w.t);
 	w.rand = seed;
 	snprintf(w.root, sizeof(w.root), "%s/kernel", w.t.top);
 	CU_ASSERT_EQUAL_FATAL(mkdir(w.root, 0755), 0);
-	w.exchange = can_exchange(&w);
+	w.exchange = can_rename(&w, KERNEL_EXCHANGE);
+	w.whiteout = w.exchange && can_rename(&w, KERNEL_WHITEOUT);
 	w.ops = kv_committer_ops;
 	w.ops.apply = apply_or_fail;
 	if (failing)
