@@ -93,6 +93,13 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 		late_start(r, r->ino, 0, read_start);
 }
 
+/* The kernel has been asked nothing, and would show the bits for as long as it keeps attributes; -1: these only, without a wait. */
+static void bits_gone(const struct request *r)
+{
+	if (r->mask)
+		fuse_lowlevel_notify_inval_inode(r->m->se, nodeid_of(r->m, r->ino), -1, 0);
+}
+
 static void write_synced(void *arg, const struct ddio_fs_reply *reply)
 {
 	struct request *r = arg;
@@ -102,6 +109,7 @@ static void write_synced(void *arg, const struct ddio_fs_reply *reply)
 		return;
 	}
 	seen_grew(r->m->seen, r->ino, (uint64_t)r->off + r->written);
+	bits_gone(r);
 	fuse_reply_write(r->req, r->written);
 	request_free(r);
 }
@@ -200,6 +208,7 @@ static void fallocate_done(void *arg, const struct ddio_fs_reply *reply)
 
 	if (!reply->err && !(r->whence & FALLOC_FL_KEEP_SIZE))
 		seen_grew(r->m->seen, r->ino, (uint64_t)r->off + r->len);
+	bits_gone(r);
 	request_end(r, reply->err);
 }
 

@@ -8,6 +8,8 @@
 
 #include "fuse/ddiofs.h"
 
+/* A mount's session is NULL, or a number: how often the kernel was told to forget attributes, and nothing else. */
+
 /**
  * struct fuse_req - a request of the kernel
  * @ctx: of the process; @gone: no one receives the answer

@@ -245,10 +245,27 @@ static void setgid(void)
 	end();
 }
 
+/* Whoever looks at once sees what the name server has. */
+static void shown_at_once(void)
+{
+	int how, i, dropped;
+
+	for (how = 0; how < 2; how++) {
+		begin(04755, GID);
+		dropped = 0;
+		mount.se = (struct fuse_session *)(void *)&dropped;
+		for (i = 0; i < 3; i++)
+			CU_ASSERT_EQUAL(touch(how), 0);
+		CU_ASSERT_EQUAL(dropped, 1);
+		end();
+	}
+}
+
 static const struct ut_case cases[] = {
 	{ "cleared once", cleared_once },
 	{ "cleared at last", cleared_at_last },
 	{ "setgid", setgid },
+	{ "shown at once", shown_at_once },
 	{ 0 },
 };
 
