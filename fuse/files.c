@@ -12,6 +12,12 @@
 
 static void release_begin(struct handle *h);
 
+/* The kernel maps no file shared that bypasses its pages, unless it was allowed to; only one open for both could be writable. */
+static bool maps_refused(const struct mount *m, int flags)
+{
+	return m->o->no_shared_maps && (flags & O_ACCMODE) == O_RDWR;
+}
+
 static struct handle *handle_new(struct mount *m, int flags)
 {
 	struct handle *h = calloc(1, sizeof(*h));
@@ -28,7 +34,7 @@ static struct handle *handle_new(struct mount *m, int flags)
 	 * Only the name server knows where an append goes, so it cannot go through the kernel's pages;
 	 * except with cache=always, where there is only one mount.
 	 */
-	h->direct = m->o->cache == CACHE_NONE ||
+	h->direct = m->o->cache == CACHE_NONE || maps_refused(m, flags) ||
 		    (m->o->cache == CACHE_AUTO && flags & O_APPEND && flags & O_ACCMODE);
 	pthread_mutex_lock(&m->lock);
 	h->next = m->handles;

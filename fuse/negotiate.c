@@ -107,7 +107,8 @@ void init_look(struct loop_worker *w)
 
 static void patch_init(struct loop_worker *w, struct fuse_init_out *out)
 {
-	const uint64_t wanted = FUSE_HANDLE_KILLPRIV_V2 | INIT_DIRECT_IO_ALLOW_MMAP;
+	const uint64_t maps = w->m->o->no_shared_maps ? 0 : INIT_DIRECT_IO_ALLOW_MMAP;
+	const uint64_t wanted = FUSE_HANDLE_KILLPRIV_V2 | maps;
 	uint64_t flags = w->offered & wanted;
 
 	if (flags >> 32)

@@ -23,7 +23,7 @@ enum cache_mode { CACHE_AUTO, CACHE_NONE, CACHE_ALWAYS };
 struct mount_opts {
 	const char *source, *dir;
 	char *conf, *sub;
-	bool hard, ro, noatime, allow_other, no_permissions, debug;
+	bool hard, ro, noatime, allow_other, no_permissions, no_shared_maps, debug;
 	unsigned int cache;
 	double timeout, attr_timeout, entry_timeout, negative_timeout;
 	bool attr_set, entry_set, negative_set, uid_set, gid_set;

@@ -136,6 +136,20 @@ off
 check "suid,dev" with suid,dev
 check "... are the kernel's" eval '! kernel_has "(nosuid|nodev)"'
 off
+# maps FILE FLAGS: maps it shared
+maps() { python3 -c 'import mmap, os, sys
+flags = getattr(os, sys.argv[2])
+mmap.mmap(os.open(sys.argv[1], flags), 4096, prot=mmap.PROT_READ | (mmap.PROT_WRITE if flags else 0))' "$@"; }
+option shared_maps noshared_maps
+head -c 8192 /dev/zero >"$dir/base/map"
+check "noshared_maps" with noshared_maps
+fails "... refuses a writable one" "No such device" maps "$dir/m/map" O_RDWR
+check "... but not one to read" maps "$dir/m/map" O_RDONLY
+check "... nor reading and writing" dd if="$dir/base/map" of="$dir/m/map" conv=notrunc bs=4096 status=none
+off
+check "shared_maps" with noshared_maps,shared_maps
+check "... allows it" maps "$dir/m/map" O_RDWR
+off
 option allow_suid allow_dev strictatime
 check "allow_suid,allow_dev, which mount(8) passes on" with rw,allow_suid,allow_dev
 check "... are suid and dev" eval '! kernel_has "(nosuid|nodev)"'
