@@ -53,6 +53,7 @@ $(PERF_BIN) $(HELPER_SRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(O)/libddio-all.a
 $(O)/tests/unit/tools/test_ionode: $(O)/tools/lab/sim/ionode.o
 $(O)/tests/unit/tools/test_costs: $(O)/tools/lab/sim/costs.o
 $(O)/tests/unit/tools/test_top: $(patsubst %,$(O)/tools/ddio/%.o,top_rates top_jobs)
+$(O)/tests/unit/tools/test_ddiod_http: $(O)/tools/ddiod/http.o
 $(O)/tests/unit/tools/test_ddiod_log: $(O)/tools/ddiod/log.o
 $(O)/tests/unit/tools/test_ddiod_vouch: $(O)/tools/ddiod/vouch.o
 $(O)/tests/unit/mpiio/test_mpiio_siblings: $(O)/userlib/mpiio/stub/siblings.o

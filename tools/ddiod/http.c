@@ -98,46 +98,59 @@ static void client_read(struct http_server *s, struct http_client *c)
 		refuse(c, "431 Request Header Fields Too Large");
 }
 
-static void client_write(struct http_client *c)
+static void client_write(struct http_server *s, struct http_client *c)
 {
 	ssize_t n = send(c->fd, c->out + c->sent, c->len - c->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n > 0)
+	if (n > 0) {
 		c->sent += (size_t)n;
+		c->moved = ++s->events;
+	}
 	if (n <= 0 || c->sent == c->len)
 		client_end(c);
 }
 
-/* Return: a free place; if there is none, that of the connection that would end first. */
+/* Whether @c rather than @other makes room: without a request, or else with a reply, the longest without a move. */
+static bool goes_before(const struct http_client *c, const struct http_client *other)
+{
+	if (!c->out != !other->out)
+		return !c->out;
+	return c->moved < other->moved;
+}
+
+/* Return: a free place, or that of the connection which is to make room; NULL: all wait for the node's answer. */
 static struct http_client *place(struct http_server *s)
 {
-	struct http_client *c, *oldest = s->client;
+	struct http_client *c, *first = NULL;
 
 	for (c = s->client; c < s->client + HTTP_CLIENTS; c++) {
 		if (c->fd < 0)
 			return c;
-		if (c->until < oldest->until)
-			oldest = c;
+		if (!c->asks && (!first || goes_before(c, first)))
+			first = c;
 	}
-	client_end(oldest);
-	return oldest;
+	return first;
 }
 
 static void accept_one(struct http_server *s)
 {
-	int fd = accept4(s->listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct http_client *c;
+	struct http_client *c = place(s);
+	int fd;
 
+	if (!c)
+		return;
+	fd = accept4(s->listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		/* Without descriptors or memory: others may give some back. */
 		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 			poll(NULL, 0, 50);
 		return;
 	}
-	c = place(s);
-	*c = (struct http_client){ .fd = fd, .until = now_ms() + CLIENT_MS };
+	if (c->fd >= 0)
+		client_end(c);
+	*c = (struct http_client){ .fd = fd, .until = now_ms() + CLIENT_MS, .moved = ++s->events };
 }
 
 /* Ends what has been there too long; whoever waits for the node is told that it gives no answer. */
@@ -178,7 +191,7 @@ static void serve_ready(struct http_server *s, const struct pollfd *fds)
 		if (c->fd < 0 || c->fd != fds[i].fd || !fds[i].revents)
 			continue;
 		if (c->out)
-			client_write(c);
+			client_write(s, c);
 		else if (!c->asks)
 			client_read(s, c);
 		else if (fds[i].revents & (POLLHUP | POLLERR))
@@ -200,7 +213,7 @@ void http_answer(struct http_server *s, const char *text, size_t len)
 	}
 }
 
-int http_wait(const struct http_server *s, struct pollfd fds[HTTP_FDS])
+int http_wait(struct http_server *s, struct pollfd fds[HTTP_FDS])
 {
 	uint32_t i;
 
@@ -212,7 +225,7 @@ int http_wait(const struct http_server *s, struct pollfd fds[HTTP_FDS])
 						    : c->asks ? 0
 							      : POLLIN };
 	}
-	fds[i] = (struct pollfd){ .fd = s->listen, .events = POLLIN };
+	fds[i] = (struct pollfd){ .fd = place(s) ? s->listen : -1, .events = POLLIN };
 	return wait_ms(s);
 }
 
