@@ -183,7 +183,7 @@ static int ddio_take_place(struct ddio_taker *t, const struct ddio_block *block,
 		return -EOVERFLOW;
 	if (block->where + block->length > pin->length)
 		return -ERANGE;
-	if ((pin->first + block->where) & (align - 1))
+	if ((pin->at.first + block->where) & (align - 1))
 		return -EINVAL;
 	entry->pin = t->last_pin;
 	return 0;

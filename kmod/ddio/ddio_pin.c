@@ -145,25 +145,24 @@ static bool ddio_pin_is_huge(const struct ddio_pin *pin)
 static void ddio_pin_coalesce(struct ddio_pin *pin)
 {
 	struct folio *folio = page_folio(pin->piece[0]);
-	u32 shift = folio_shift(folio);
+	struct ddio_pieces at = { .shift = folio_shift(folio) };
 	struct page **piece;
-	u64 first, nr, i;
+	u64 nr, i;
 
 	if (!ddio_pin_is_huge(pin))
 		return;
-	first = (ddio_page_index(folio, pin->piece[0]) << PAGE_SHIFT) + pin->first;
-	nr = (first + pin->length + (1ULL << shift) - 1) >> shift;
+	at.first = ((u64)ddio_page_index(folio, pin->piece[0]) << PAGE_SHIFT) + pin->at.first;
+	nr = ddio_pieces_count(&at, pin->length);
 	piece = ddio_alloc_long(nr, sizeof(*piece), false);
 	if (!piece)
 		return;
 	piece[0] = folio_page(folio, 0);
 	for (i = 1; i < nr; i++)
-		piece[i] = pin->piece[((i << shift) - (first & PAGE_MASK)) >> PAGE_SHIFT];
+		piece[i] = pin->piece[(i << (at.shift - PAGE_SHIFT)) - (at.first >> PAGE_SHIFT)];
 	kvfree(pin->piece);
 	pin->piece = piece;
 	pin->nr_pieces = nr;
-	pin->shift = shift;
-	pin->first = first;
+	pin->at = at;
 }
 
 static void ddio_pin_release(struct ddio_pin *pin)
@@ -173,12 +172,13 @@ static void ddio_pin_release(struct ddio_pin *pin)
 	struct bio_vec bv;
 	u32 length;
 
-	if (pin->shift == PAGE_SHIFT) {
+	if (pin->at.shift == PAGE_SHIFT) {
 		ddio_pin_release_pages(pin->piece, pin->nr_pages, dirty);
 		return;
 	}
 	while (offset < pin->length) {
-		length = ddio_pin_at(pin, offset, min_t(u64, pin->length - offset, SZ_1G), &bv);
+		length = ddio_pieces_step(&pin->at, offset, pin->length, SZ_1G, PAGE_SIZE);
+		ddio_pin_at(pin, offset, length, &bv);
 		unpin_user_page_range_dirty_lock(
 			bv.bv_page, PAGE_ALIGN(bv.bv_offset + length) >> PAGE_SHIFT, dirty);
 		offset += length;
@@ -205,7 +205,7 @@ static void ddio_pin_show(struct seq_file *seq, struct ddio_obj *obj)
 	struct ddio_pin *pin = container_of(obj, struct ddio_pin, obj);
 
 	seq_printf(seq, "%u %s bytes %llu pages %llu piece %llu users %u\n", obj->id,
-		   pin->writable ? "rw" : "r", pin->length, pin->nr_pages, 1ULL << pin->shift,
+		   pin->writable ? "rw" : "r", pin->length, pin->nr_pages, 1ULL << pin->at.shift,
 		   kref_read(&obj->ref) - 1);
 }
 
@@ -223,11 +223,11 @@ static struct ddio_pin *ddio_pin_alloc(u64 address, u64 length, bool writable)
 		return NULL;
 	kref_init(&pin->obj.ref);
 	pin->obj.ops = &ddio_pin_ops;
-	pin->first = offset_in_page(address);
+	pin->at.first = offset_in_page(address);
+	pin->at.shift = PAGE_SHIFT;
 	pin->length = length;
-	pin->nr_pages = (pin->first + length + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	pin->nr_pages = ddio_pieces_count(&pin->at, length);
 	pin->nr_pieces = pin->nr_pages;
-	pin->shift = PAGE_SHIFT;
 	pin->writable = writable;
 	pin->mm = current->mm;
 	mmgrab(pin->mm);
@@ -288,11 +288,10 @@ free_pin:
 
 u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_vec *bv)
 {
-	u64 at = pin->first + offset;
-	u64 in = at & ((1ULL << pin->shift) - 1);
+	u64 in, i = ddio_pieces_at(&pin->at, offset, &in);
 
-	length = min_t(u64, length, (1ULL << pin->shift) - in);
-	bv->bv_page = pfn_to_page(page_to_pfn(pin->piece[at >> pin->shift]) + (in >> PAGE_SHIFT));
+	length = min_t(u64, length, (1ULL << pin->at.shift) - in);
+	bv->bv_page = pfn_to_page(page_to_pfn(pin->piece[i]) + (in >> PAGE_SHIFT));
 	bv->bv_offset = offset_in_page(in);
 	bv->bv_len = length;
 	return length;
@@ -359,7 +358,7 @@ int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg)
 	err = ddio_ctx_add(ctx, &pin->obj);
 	if (!err) {
 		arg->out_buffer = pin->obj.id;
-		arg->out_piece = min_t(u64, 1ULL << pin->shift, 1U << 31);
+		arg->out_piece = min_t(u64, 1ULL << pin->at.shift, 1U << 31);
 	}
 	mutex_unlock(&ctx->lock);
 	if (err)

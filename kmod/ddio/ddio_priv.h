@@ -57,6 +57,7 @@
 #include <linux/ddio.h>
 
 #include "compat.h"
+#include "pieces.h"
 
 struct ddio_coll;
 struct ddio_chan;
@@ -276,11 +277,9 @@ int ddio_disk_sync_cache(struct ddio_kdisk *disk, u64 from, u64 to, bool writing
  * @obj: id of a buffer, references
  * @mm: the process's; its pinned_vm counts @nr_pages, to be seen
  * @charge: for them
- * @piece: first page of each piece; pieces are of 1 << @shift bytes, but the
- *	first begins and the last ends within
+ * @piece: first page of each piece; the memory begins and ends within one
  * @nr_pieces: entries of @piece
- * @shift: of the piece length
- * @first: offset of the memory's first byte in the first piece
+ * @at: how long they are, and where in the first one the memory begins
  * @length: bytes
  * @nr_pages: pages pinned
  * @writable: the device and the module may write to it
@@ -294,8 +293,7 @@ struct ddio_pin {
 	struct ddio_charge charge;
 	struct page **piece;
 	u64 nr_pieces;
-	u32 shift;
-	u32 first;
+	struct ddio_pieces at;
 	u64 length;
 	u64 nr_pages;
 	bool writable;

@@ -78,7 +78,7 @@ static int stream_check_memory(const struct ddio_coll *coll, const struct ddio_p
 	if (end > pin->length)
 		return -ERANGE;
 	for (i = 0; i < list->nr_disks; i++)
-		if (!IS_ALIGNED(pin->first + coll->slot_offset, list->span[i].align) ||
+		if (!IS_ALIGNED(pin->at.first + coll->slot_offset, list->span[i].align) ||
 		    !IS_ALIGNED(coll->slot_length, list->span[i].align))
 			return -EINVAL;
 	return 0;
