@@ -296,21 +296,18 @@ static u64 joint_ended(struct ddio_kjoint *joint)
 }
 
 static int member_wait_until(struct ddio_kjoint *joint, u64 ended, u64 deadline)
+/* Returns 0, -ETIMEDOUT or -ERESTARTSYS, as ddio_coll_wait_end(). */
 {
 	ktime_t left;
 	int err;
 
-	if (deadline == DDIO_FOREVER) {
-		err = wait_event_interruptible(joint->wait, joint_ended(joint) > ended);
-		return err ? -EINTR : 0;
-	}
+	if (deadline == DDIO_FOREVER)
+		return wait_event_interruptible(joint->wait, joint_ended(joint) > ended);
 	left = ktime_sub(ns_to_ktime(min_t(u64, deadline, KTIME_MAX)), ktime_get());
 	if (left <= 0)
 		return joint_ended(joint) > ended ? 0 : -ETIMEDOUT;
 	err = wait_event_interruptible_hrtimeout(joint->wait, joint_ended(joint) > ended, left);
-	if (err)
-		return err == -ETIME ? -ETIMEDOUT : -EINTR;
-	return 0;
+	return err == -ETIME ? -ETIMEDOUT : err;
 }
 
 static int member_wait(void *object, union ddio_arg *any, struct file **file)

@@ -206,7 +206,10 @@ static void ddio_coll_start(struct ddio_coll *coll, u64 deadline)
 		ddio_chan_start(&coll->chan[i], waits && !i, deadline);
 }
 
-/* Returns 0, -ETIMEDOUT or -EINTR. */
+/*
+ * Returns 0, -ETIMEDOUT or -ERESTARTSYS: a wait that a stop, the freezer or a debugger ends goes on
+ * by itself, up to the same deadline.
+ */
 static int ddio_coll_wait_end(struct ddio_coll *coll, u64 deadline)
 {
 	ktime_t left = KTIME_MAX;
@@ -221,7 +224,7 @@ static int ddio_coll_wait_end(struct ddio_coll *coll, u64 deadline)
 	err = wait_event_interruptible_hrtimeout(coll->wait, READ_ONCE(coll->ended), left);
 	if (ddio_coll_ended(coll))
 		return 0;
-	return err == -ETIME ? -ETIMEDOUT : -EINTR;
+	return err == -ETIME ? -ETIMEDOUT : -ERESTARTSYS;
 }
 
 /* The collective runs: waits for it, if so asked, and fills in the answer. */

@@ -44,7 +44,7 @@
  * - ENOMEM: no memory, or more pinned than the memory-lock limit allows
  * - EPERM: a security module, which may also give another errno, does not let the disk be read or
  *   written
- * - EINTR: a wait ended by a signal
+ * - EINTR: a wait ended by a signal that is handled; with SA_RESTART the wait goes on instead
  * - ETIMEDOUT: a wait ended by its deadline
  *
  * and of blocks and collectives, in their status:

@@ -167,7 +167,7 @@ static void nothing(int sig)
 
 KT_TEST(joint, interrupted)
 {
-	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = nothing };
 	int member = join(self, 0);
 	pid_t child;
 
@@ -183,6 +183,32 @@ KT_TEST(joint, interrupted)
 	EXPECT_EQ(-EINTR, ddio_kdev_joint_wait(member, 0, DDIO_FOREVER, NULL));
 	EXPECT_EQ(-EINTR, ddio_kdev_joint_wait(member, 0, kt_now() + MINUTE, NULL));
 	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(member);
+}
+
+/* With SA_RESTART, and where no handler is called at all, the wait goes on: its deadline ends it. */
+KT_TEST(joint, goes_on)
+{
+	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	__u64 end = kt_now() + KT_SECOND;
+	int member = join(self, 0);
+	pid_t child;
+	int i;
+
+	ASSERT_LE(0, member);
+	sigaction(SIGUSR1, &action, NULL);
+	child = fork();
+	for (i = 0; !child && i < 5; i++) {
+		usleep(50000);
+		kill(getppid(), SIGUSR1);
+		kill(getppid(), SIGSTOP);
+		kill(getppid(), SIGCONT);
+	}
+	if (!child)
+		_exit(0);
+	EXPECT_EQ(-ETIMEDOUT, ddio_kdev_joint_wait(member, 0, end, NULL));
+	EXPECT_LE(end, kt_now());
 	waitpid(child, NULL, 0);
 	close(member);
 }

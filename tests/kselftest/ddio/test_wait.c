@@ -181,9 +181,63 @@ KT_TEST(slow, signals)
 		ASSERT_EQ(0, submit(self, DDIO_SUBMIT_WAIT, DDIO_FOREVER, &s));
 		EXPECT_EQ(DDIO_RUNNING, s.out_state);
 		alarm_in(50000, restart);
-		EXPECT_EQ(-EINTR, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+		EXPECT_EQ(restart ? 0 : -EINTR,
+			  kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
 		/* Nothing is lost by that. */
 		EXPECT_EQ(0, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+	}
+}
+
+/* Waits until the only thread of a process sleeps. */
+static bool sleeps(pid_t pid)
+{
+	char text[256], *end;
+	int i;
+
+	for (i = 0; i < 3000; i++, usleep(10000)) {
+		if (kt_read(text, sizeof(text), "/proc/%d/stat", pid))
+			return false;
+		end = strrchr(text, ')');
+		if (end && end[2] == 'S')
+			return true;
+	}
+	return false;
+}
+
+/* Stops a process that waits, and lets it go on.  Returns true if it waits again. */
+static bool stop_and_go_on(pid_t pid)
+{
+	int status;
+
+	if (!sleeps(pid) || kill(pid, SIGSTOP) || waitpid(pid, &status, WUNTRACED) != pid ||
+	    !WIFSTOPPED(status))
+		return false;
+	return !kill(pid, SIGCONT) && waitpid(pid, &status, WCONTINUED) == pid &&
+	       WIFCONTINUED(status) && sleeps(pid);
+}
+
+/* A wait that no handler has interrupted goes on, up to the deadline that it had. */
+KT_TEST(slow, stopped)
+{
+	__u64 deadline[] = { DDIO_FOREVER, kt_now() + 3600 * KT_SECOND };
+	struct ddio_submit s;
+	int status;
+	size_t i;
+	pid_t pid;
+
+	if (!dead)
+		SKIP(return, "no hp97560 disk");
+	for (i = 0; i < KT_ARRAY_SIZE(deadline); i++) {
+		ASSERT_EQ(0, i ? kt_write("1", STALL, dead->name) : use_dead(self));
+		ASSERT_EQ(0, submit(self, 0, 0, &s));
+		pid = fork();
+		if (!pid)
+			_exit(-kt_wait(self->ctx, s.out_collective, deadline[i], NULL));
+		EXPECT_EQ(true, stop_and_go_on(pid));
+		ASSERT_EQ(0, kt_write("0", STALL, dead->name));
+		EXPECT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status);
+		EXPECT_EQ(0, kt_destroy(self->ctx, s.out_collective));
 	}
 }
 
