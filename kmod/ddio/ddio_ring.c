@@ -202,7 +202,7 @@ int ddio_ring_slots_get(struct ddio_kring *ring, u32 n, u32 *first)
 	if (err)
 		return err;
 	for (i = 0; i < n; i++) {
-		WRITE_ONCE(ddio_ring_slot(ring, at + i)->released, 0);
+		WRITE_ONCE(ddio_ring_slot(ring, at + i)->holder, 0);
 		WRITE_ONCE(ddio_ring_slot(ring, at + i)->asleep, 0);
 	}
 	*first = at;

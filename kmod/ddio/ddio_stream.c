@@ -8,15 +8,17 @@
  *	reading:  FREE, FILLING (disk), READY, DRAINING (process), FREE
  *	writing:  FREE, FILLING (process), READY, DRAINING (disk), FREE
  *
- * An event gives a slot to the process.  It is the channel's again when the channel's work finds 1
- * in the word @released of a slot that is the process's; what the word says at any other time
+ * An event gives a slot to the process, and the collective's id stands in the word @holder.  The
+ * process gives it back by replacing that id with 0; so a release that comes late, when the slot is
+ * another stream's, does nothing.  It is the channel's again when the channel's work finds 0
+ * in the word of a slot that is the process's; what the word says at any other time
  * does not matter.  The work looks whenever a transfer has landed.  When none is in the
  * air, it will not look again unless told to, and says so:
  *
  *	module				process
- *	store asleep = 1		store-release released = 1
- *	full barrier			full barrier
- *	load released			load asleep
+ *	store asleep = 1		compare and exchange holder, id for 0
+ *	full barrier			(a full barrier, too)
+ *	load holder			load asleep
  *
  * At least one of the two sees what the other has stored: the work sees that there is something
  * to do; or the process sees that it must call DDIO_KICK.  While both keep up, neither needs to.
@@ -168,7 +170,7 @@ static void stream_hand_over(struct ddio_flight *flight, int status)
 
 	chan->held++;
 	/* The event is posted with release semantics: these are seen before it. */
-	WRITE_ONCE(slot->released, 0);
+	WRITE_ONCE(slot->holder, coll->obj.id);
 	WRITE_ONCE(slot->asleep, 0);
 	trace_ddio_slot(chan, flight, true);
 	err = ddio_ring_post(coll->ctx, &event, 0);
@@ -183,7 +185,6 @@ static void stream_take_back(struct ddio_flight *flight)
 {
 	struct ddio_chan *chan = flight->chan;
 
-	WRITE_ONCE(stream_slot(flight)->released, 0);
 	chan->held--;
 	trace_ddio_slot(chan, flight, false);
 	if (!stream_is_writing(chan)) {
@@ -203,14 +204,14 @@ static void stream_say_asleep(struct ddio_chan *chan, bool asleep)
 		if (stream_is_held(&chan->flight[i]))
 			WRITE_ONCE(stream_slot(&chan->flight[i])->asleep, asleep);
 	chan->asleep = asleep;
-	/* Before looking at @released; pairs with the barrier of the process. */
+	/* Before looking at @holder; pairs with the barrier of the process. */
 	smp_mb();
 }
 
 static bool stream_is_released(const struct ddio_flight *flight)
 {
 	/* Pairs with the process's release: its accesses to the slot are over. */
-	return stream_is_held(flight) && smp_load_acquire(&stream_slot(flight)->released);
+	return stream_is_held(flight) && !smp_load_acquire(&stream_slot(flight)->holder);
 }
 
 static bool stream_any_released(const struct ddio_chan *chan)
@@ -317,6 +318,7 @@ static void stream_take_away(struct ddio_chan *chan)
 		if (!stream_is_held(flight))
 			continue;
 		chan->held--;
+		WRITE_ONCE(stream_slot(flight)->holder, 0);
 		ddio_flight_set(flight, DDIO_FLIGHT_FREE);
 		if (stream_is_writing(chan))
 			ddio_coll_block_done(chan->coll, stream_entry(flight), -ECANCELED);

@@ -177,7 +177,7 @@ static int stream_event(struct delivery_bench *b, const struct ddio_submit *s,
 	if (b->copy)
 		deal(b, e->index, b->memory + (uint64_t)(slot - s->out_first_slot) * b->length);
 	ddio_kdev_event_done(&b->kdev);
-	if (!ddio_kdev_release_quietly(&b->kdev, slot))
+	if (!ddio_kdev_release_quietly(&b->kdev, s->out_collective, slot))
 		return 0;
 	b->waiting++;
 	return stream_kick(b, s->out_collective, slot);

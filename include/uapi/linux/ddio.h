@@ -238,14 +238,16 @@ struct ddio_event {
 
 /**
  * struct ddio_slot - one word of a stream's slot for each side
- * @released: the process stores 1, with release semantics, when it has emptied a slot
- *	(reading) or filled it (writing); the module stores 0 when it takes the slot
- * @asleep: the module stores 1 when it will not look at @released again by itself.
- *	After storing @released and a full memory barrier the process looks here, and
- *	calls DDIO_KICK where it finds 1.
+ * @holder: the module stores the collective's id when the slot becomes the process's.  When the
+ *	process has emptied a slot (reading) or filled it (writing), it compares the word with
+ *	the id that the event told and, if it is the same, replaces it with 0, by one atomic
+ *	operation that is a full memory barrier.  If it differs, the slot is no longer that
+ *	stream's, and nothing is released.
+ * @asleep: the module stores 1 when it will not look at @holder again by itself.
+ *	After releasing the slot the process looks here, and calls DDIO_KICK where it finds 1.
  */
 struct ddio_slot {
-	__u32 released;
+	__u32 holder;
 	__u32 asleep;
 };
 

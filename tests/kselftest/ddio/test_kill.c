@@ -359,7 +359,7 @@ static void drain(int ctx, struct ddio_ring *ring, __u32 coll)
 	struct ddio_event *event = (void *)((char *)ring + ring->events_offset);
 	struct ddio_slot *slot = (void *)((char *)ring + ring->slots_offset);
 	struct ddio_kick kick = { .size = sizeof(kick), .collective = coll };
-	__u32 head = 0;
+	__u32 head = 0, id;
 
 	for (;;) {
 		while (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) == head)
@@ -368,7 +368,9 @@ static void drain(int ctx, struct ddio_ring *ring, __u32 coll)
 		if (event[head % ring->events].kind == DDIO_EVENT_DONE)
 			return;
 		__atomic_store_n(&ring->head, ++head, __ATOMIC_RELEASE);
-		__atomic_store_n(&slot[kick.slot].released, 1, __ATOMIC_SEQ_CST);
+		id = coll;
+		__atomic_compare_exchange_n(&slot[kick.slot].holder, &id, 0, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&slot[kick.slot].asleep, __ATOMIC_SEQ_CST))
 			kt_call(ctx, DDIO_KICK, &kick);
 	}

@@ -492,6 +492,68 @@ KT_TEST(stream, lying_process)
 	}
 }
 
+/* A stream of three blocks of a disk through one slot. */
+static int begin_small(FIXTURE_DATA(stream) * self, struct ddio_submit *s)
+{
+	struct ddio_block block[3] = { { 0 } };
+	size_t i;
+
+	for (i = 0; i < KT_ARRAY_SIZE(block); i++) {
+		block[i].offset = i * 4096;
+		block[i].length = 4096;
+		block[i].disk = self->rig.image[0].id;
+	}
+	kt_submit_init(s, DDIO_READ, DDIO_STREAM, block, KT_ARRAY_SIZE(block));
+	s->depth = 1;
+	s->slot_buffer = self->buffer;
+	s->slot_length = 4096;
+	return ddio_kdev_submit(&self->rig.kdev, s);
+}
+
+/* Consumes events up to one of a kind; false if none comes. */
+static bool event_of(struct ddio_kdev *kdev, __u32 kind)
+{
+	const struct ddio_event *e;
+	__u32 got;
+
+	do {
+		if (ddio_kdev_event_wait(kdev, 10000))
+			return false;
+		e = ddio_kdev_event(kdev);
+		if (!e)
+			return false;
+		got = e->kind;
+		ddio_kdev_event_done(kdev);
+	} while (got != kind);
+	return true;
+}
+
+/* A release that comes when the slot is another stream's takes nothing from that one. */
+KT_TEST(stream, late_release)
+{
+	struct ddio_submit old, new;
+	struct ddio_kdev *kdev;
+
+	ASSERT_EQ(0, setup(self, fast, 1));
+	kdev = &self->rig.kdev;
+	ASSERT_EQ(0, begin_small(self, &old));
+	ASSERT_EQ(true, event_of(kdev, DDIO_EVENT_SLOT));
+	ASSERT_EQ(0, ddio_kdev_cancel(kdev, old.out_collective));
+	ASSERT_EQ(true, event_of(kdev, DDIO_EVENT_DONE));
+	ASSERT_EQ(0, begin_small(self, &new));
+	ASSERT_EQ(old.out_first_slot, new.out_first_slot);
+	ASSERT_EQ(true, event_of(kdev, DDIO_EVENT_SLOT));
+	ddio_kdev_release_quietly(kdev, old.out_collective, old.out_first_slot);
+	ASSERT_EQ(0, ddio_kdev_kick(kdev, new.out_collective, new.out_first_slot));
+	EXPECT_EQ(-ETIMEDOUT, ddio_kdev_event_wait(kdev, 200));
+	EXPECT_EQ(new.out_collective, kdev->slot[new.out_first_slot].holder);
+	/* Its own release does. */
+	EXPECT_LE(0, ddio_kdev_release(kdev, new.out_collective, new.out_first_slot));
+	EXPECT_EQ(true, event_of(kdev, DDIO_EVENT_SLOT));
+	EXPECT_EQ(0, ddio_kdev_cancel(kdev, new.out_collective));
+	EXPECT_EQ(true, event_of(kdev, DDIO_EVENT_DONE));
+}
+
 /* A process that never reads its events gets an error in the end, and holds up no other. */
 KT_TEST(stream, deaf_process)
 {

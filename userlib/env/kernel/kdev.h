@@ -107,10 +107,12 @@ int ddio_kdev_event_wait(struct ddio_kdev *kdev, int timeout_ms);
  * Returns whether the module sleeps: then one ddio_kdev_kick() with any of a disk's slots does
  * for all of them that have been given back so far.
  */
-static inline bool ddio_kdev_release_quietly(struct ddio_kdev *kdev, uint32_t slot)
+static inline bool ddio_kdev_release_quietly(struct ddio_kdev *kdev, uint32_t collective,
+					     uint32_t slot)
 {
-	/* Not a store and a fence: the thread sanitizer does not know fences. */
-	__atomic_exchange_n(&kdev->slot[slot].released, 1, __ATOMIC_SEQ_CST);
+	/* A slot that is another stream's by now stays that one's. */
+	__atomic_compare_exchange_n(&kdev->slot[slot].holder, &collective, 0, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	return __atomic_load_n(&kdev->slot[slot].asleep, __ATOMIC_SEQ_CST);
 }
 
@@ -124,7 +126,7 @@ static inline int ddio_kdev_release(struct ddio_kdev *kdev, uint32_t collective,
 {
 	int ret;
 
-	if (!ddio_kdev_release_quietly(kdev, slot))
+	if (!ddio_kdev_release_quietly(kdev, collective, slot))
 		return 0;
 	ret = ddio_kdev_kick(kdev, collective, slot);
 	return ret ? ret : 1;
