@@ -193,7 +193,7 @@ void ddio_coll_forget(struct ddio_coll *coll);
  * ddio_submit.c
  */
 /* ioctl(DDIO_SUBMIT), ioctl(DDIO_WAIT), ioctl(DDIO_CANCEL) */
-int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg);
+int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_reply *reply);
 int ddio_coll_wait(struct ddio_ctx *ctx, struct ddio_wait *arg);
 int ddio_coll_cancel(struct ddio_ctx *ctx, u32 id);
 

@@ -7,6 +7,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "ddio_dispatch.h"
 #include "ddio_priv.h"
 
 static atomic64_t ddio_ctx_serial;
@@ -103,21 +104,63 @@ void ddio_ctx_close(struct ddio_ctx *ctx)
 	ddio_ctx_put(ctx);
 }
 
-int ddio_ctx_add(struct ddio_ctx *ctx, struct ddio_obj *obj)
+/* @entry: what is found by the id from now on. */
+static int ddio_ctx_alloc(struct ddio_ctx *ctx, struct ddio_obj *obj, struct ddio_obj *entry)
 {
-	bool disk = obj->ops->type == DDIO_OBJ_DISK;
 	u32 id;
 	int err;
 
 	lockdep_assert_held(&ctx->lock);
-	if (disk && ctx->nr_disks == DDIO_DISKS_MAX)
-		return -EOVERFLOW;
-	err = xa_alloc_cyclic(&ctx->objs, &id, obj, XA_LIMIT(1, U32_MAX), &ctx->next_id, DDIO_GFP);
+	err = xa_alloc_cyclic(&ctx->objs, &id, entry, XA_LIMIT(1, U32_MAX), &ctx->next_id,
+			      DDIO_GFP);
 	if (err < 0)
 		return err == -EBUSY ? -EOVERFLOW : err;
 	obj->id = id;
-	ctx->nr_disks += disk;
 	return 0;
+}
+
+int ddio_ctx_add(struct ddio_ctx *ctx, struct ddio_obj *obj)
+{
+	bool disk = obj->ops->type == DDIO_OBJ_DISK;
+	int err;
+
+	if (disk && ctx->nr_disks == DDIO_DISKS_MAX)
+		return -EOVERFLOW;
+	err = ddio_ctx_alloc(ctx, obj, obj);
+	if (!err)
+		ctx->nr_disks += disk;
+	return err;
+}
+
+int ddio_ctx_tell(struct ddio_ctx *ctx, struct ddio_obj *obj, struct ddio_reply *reply,
+		  const void *arg)
+{
+	int err = ddio_reply_tell(reply, arg);
+
+	if (!err)
+		return 0;
+	mutex_lock(&ctx->lock);
+	ddio_ctx_remove(ctx, obj);
+	mutex_unlock(&ctx->lock);
+	return err;
+}
+
+int ddio_ctx_reserve(struct ddio_ctx *ctx, struct ddio_obj *obj)
+{
+	return ddio_ctx_alloc(ctx, obj, NULL);
+}
+
+void ddio_ctx_unreserve(struct ddio_ctx *ctx, struct ddio_obj *obj)
+{
+	lockdep_assert_held(&ctx->lock);
+	xa_release(&ctx->objs, obj->id);
+}
+
+void ddio_ctx_fill(struct ddio_ctx *ctx, struct ddio_obj *obj)
+{
+	lockdep_assert_held(&ctx->lock);
+	/* Cannot fail: the reservation has made room. */
+	xa_store(&ctx->objs, obj->id, obj, GFP_NOWAIT);
 }
 
 struct ddio_obj *ddio_ctx_get_obj(struct ddio_ctx *ctx, enum ddio_obj_type type, u32 id)

@@ -12,6 +12,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "ddio_dispatch.h"
 #include "ddio_priv.h"
 
 #define DDIO_INVALIDATE_TRIES 100
@@ -152,7 +153,7 @@ static bool ddio_disk_is_there(struct ddio_ctx *ctx, const struct ddio_kdisk *di
 	return false;
 }
 
-int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg)
+int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg, struct ddio_reply *reply)
 {
 	struct ddio_kdisk *disk;
 	struct file *file;
@@ -172,12 +173,13 @@ int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg)
 		goto put_disk;
 	mutex_lock(&ctx->lock);
 	err = ddio_disk_is_there(ctx, disk) ? -EEXIST : ddio_ctx_add(ctx, &disk->obj);
-	if (!err)
+	if (!err) {
+		kref_get(&disk->obj.ref);
 		ddio_disk_describe(disk, arg);
+	}
 	mutex_unlock(&ctx->lock);
-	if (err)
-		goto put_disk;
-	return 0;
+	if (!err)
+		err = ddio_ctx_tell(ctx, &disk->obj, reply, arg);
 
 put_disk:
 	ddio_obj_put(&disk->obj);

@@ -46,17 +46,27 @@ static int ioctl_copy_in(const struct ddio_ioctl *call, union ddio_arg *arg, voi
 	return ioctl_check(call, arg);
 }
 
-static int ioctl_copy_out(const struct ddio_ioctl *call, const union ddio_arg *arg,
-			  void __user *uarg)
+static int ioctl_copy_out(const struct ddio_reply *reply, const union ddio_arg *arg)
 {
-	return copy_to_user(uarg, arg, min(arg->info.size, call->size)) ? -EFAULT : 0;
+	u32 size = min(arg->info.size, reply->call->size);
+
+	return copy_to_user(reply->uarg, arg, size) ? -EFAULT : 0;
+}
+
+int ddio_reply_tell(struct ddio_reply *reply, const void *arg)
+{
+	int err = ioctl_copy_out(reply, arg);
+
+	if (!err)
+		reply->told = true;
+	return err;
 }
 
 /* Copies the answer out and installs the descriptor, if any, only if that succeeded. */
-static int ioctl_finish(const struct ddio_ioctl *call, const union ddio_arg *arg, void __user *uarg,
-			struct file *file)
+static int ioctl_finish(const struct ddio_reply *reply, const union ddio_arg *arg)
 {
-	int err = call->out ? ioctl_copy_out(call, arg, uarg) : 0;
+	const struct ddio_ioctl *call = reply->call;
+	int err = call->out && !reply->told ? ioctl_copy_out(reply, arg) : 0;
 	int fd;
 
 	if (!call->out_fd)
@@ -64,16 +74,16 @@ static int ioctl_finish(const struct ddio_ioctl *call, const union ddio_arg *arg
 	fd = *(const __s32 *)((const u8 *)arg + call->out_fd);
 	if (err) {
 		put_unused_fd(fd);
-		fput(file);
+		fput(reply->file);
 	} else {
-		fd_install(fd, file);
+		fd_install(fd, reply->file);
 	}
 	return err;
 }
 
 static long ioctl_do(const struct ddio_ioctl *call, void *object, void __user *uarg)
 {
-	struct file *file = NULL;
+	struct ddio_reply reply = { .call = call, .uarg = uarg };
 	union ddio_arg arg = {};
 	int err;
 
@@ -81,11 +91,11 @@ static long ioctl_do(const struct ddio_ioctl *call, void *object, void __user *u
 	if (err)
 		return err;
 	/* Finds a struct that cannot be written to before anything has been done. */
-	if (call->out && ioctl_copy_out(call, &arg, uarg))
+	if (call->out && ioctl_copy_out(&reply, &arg))
 		return -EFAULT;
-	err = call->run(object, &arg, &file);
+	err = call->run(object, &arg, &reply);
 	if (!err)
-		return ioctl_finish(call, &arg, uarg, file);
+		return ioctl_finish(&reply, &arg);
 	if (call->out_failed && copy_to_user((u8 __user *)uarg + call->out_failed,
 					     (u8 *)&arg + call->out_failed, sizeof(u64)))
 		return -EFAULT;

@@ -29,6 +29,29 @@ union ddio_arg {
 	struct ddio_joint_wait joint_wait;
 };
 
+struct ddio_ioctl;
+
+/**
+ * struct ddio_reply - where the answer of a call goes
+ * @call: its row
+ * @uarg: the process's struct
+ * @file: that of the descriptor that the call makes, or NULL; set by the handler, and installed
+ *	when nothing can fail any more
+ * @told: the process has its answer, and nothing that follows makes the call fail
+ */
+struct ddio_reply {
+	const struct ddio_ioctl *call;
+	void __user *uarg;
+	struct file *file;
+	bool told;
+};
+
+/*
+ * Copies @arg, one that the handler fills in, out before the call is over.  -EFAULT: the process
+ * does not have it.
+ */
+int ddio_reply_tell(struct ddio_reply *reply, const void *arg);
+
 /**
  * struct ddio_ioctl - one ioctl
  * @cmd: number
@@ -41,8 +64,7 @@ union ddio_arg {
  * @out: the struct is copied back on success
  * @out_failed: offset of a 64-bit member that is copied back on failure, or 0
  * @out_fd: offset of the number of the descriptor that it makes, or 0
- * @run: the handler, for a context, a joint or a membership; sets *@file to the descriptor's file,
- *	which is installed when nothing can fail any more
+ * @run: the handler, for a context, a joint or a membership
  */
 struct ddio_ioctl {
 	unsigned int cmd;
@@ -55,7 +77,7 @@ struct ddio_ioctl {
 	bool out;
 	u32 out_failed;
 	u32 out_fd;
-	int (*run)(void *object, union ddio_arg *arg, struct file **file);
+	int (*run)(void *object, union ddio_arg *arg, struct ddio_reply *reply);
 };
 
 #define DDIO_IOCTL(_cmd, _type, _last, _run, ...)                                          \

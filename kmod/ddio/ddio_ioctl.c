@@ -9,7 +9,7 @@
 	(DDIO_SUBMIT_ORDERED | DDIO_SUBMIT_WAIT | DDIO_SUBMIT_EVENTS | DDIO_SUBMIT_FORGET | \
 	 DDIO_SUBMIT_FUA | DDIO_SUBMIT_FLUSH | DDIO_SUBMIT_KEEP_GOING | DDIO_SUBMIT_SUMS)
 
-static int ioctl_info(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_info(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
 	struct ddio_info *info = &arg->info;
 
@@ -26,49 +26,49 @@ static int ioctl_info(void *object, union ddio_arg *arg, struct file **file)
 	return 0;
 }
 
-static int ioctl_disk_add(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_disk_add(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
-	return ddio_disk_add(object, &arg->disk_add);
+	return ddio_disk_add(object, &arg->disk_add, reply);
 }
 
-static int ioctl_buffer_add(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_buffer_add(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
-	return ddio_buffer_add(object, &arg->buffer_add);
+	return ddio_buffer_add(object, &arg->buffer_add, reply);
 }
 
-static int ioctl_ring_setup(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_ring_setup(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
-	return ddio_ring_setup(object, &arg->ring_setup);
+	return ddio_ring_setup(object, &arg->ring_setup, reply);
 }
 
-static int ioctl_destroy(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_destroy(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
 	return ddio_ctx_destroy(object, arg->destroy.id);
 }
 
-static int ioctl_submit(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_submit(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
-	return ddio_coll_submit(object, &arg->submit);
+	return ddio_coll_submit(object, &arg->submit, reply);
 }
 
-static int ioctl_wait(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_wait(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
 	return ddio_coll_wait(object, &arg->wait);
 }
 
-static int ioctl_cancel(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_cancel(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
 	return ddio_coll_cancel(object, arg->cancel.collective);
 }
 
-static int ioctl_kick(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_kick(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
 	return ddio_stream_kick(object, &arg->kick);
 }
 
-static int ioctl_joint_create(void *object, union ddio_arg *arg, struct file **file)
+static int ioctl_joint_create(void *object, union ddio_arg *arg, struct ddio_reply *reply)
 {
-	return ddio_joint_create(object, &arg->joint_create, file);
+	return ddio_joint_create(object, &arg->joint_create, &reply->file);
 }
 
 static const struct ddio_ioctl ddio_ctx_ioctls[] = {

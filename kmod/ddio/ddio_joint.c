@@ -263,7 +263,7 @@ static int joint_put_in(struct ddio_kjoint *joint, struct ddio_member *member)
 	return err;
 }
 
-static int joint_join(void *object, union ddio_arg *any, struct file **file)
+static int joint_join(void *object, union ddio_arg *any, struct ddio_reply *reply)
 {
 	struct ddio_joint_join *arg = &any->joint_join;
 	struct ddio_kjoint *joint = object;
@@ -278,7 +278,8 @@ static int joint_join(void *object, union ddio_arg *any, struct file **file)
 	err = joint_put_in(joint, member);
 	if (err)
 		goto free_member;
-	err = joint_make_file("[ddio-member]", &ddio_member_fops, member, &arg->out_fd, file);
+	err = joint_make_file("[ddio-member]", &ddio_member_fops, member, &arg->out_fd,
+			      &reply->file);
 	if (err)
 		goto take_out;
 	return 0;
@@ -295,8 +296,8 @@ static u64 joint_ended(struct ddio_kjoint *joint)
 	return READ_ONCE(joint->ended);
 }
 
-static int member_wait_until(struct ddio_kjoint *joint, u64 ended, u64 deadline)
 /* Returns 0, -ETIMEDOUT or -ERESTARTSYS, as ddio_coll_wait_end(). */
+static int member_wait_until(struct ddio_kjoint *joint, u64 ended, u64 deadline)
 {
 	ktime_t left;
 	int err;
@@ -310,7 +311,7 @@ static int member_wait_until(struct ddio_kjoint *joint, u64 ended, u64 deadline)
 	return err == -ETIME ? -ETIMEDOUT : err;
 }
 
-static int member_wait(void *object, union ddio_arg *any, struct file **file)
+static int member_wait(void *object, union ddio_arg *any, struct ddio_reply *reply)
 {
 	struct ddio_joint_wait *arg = &any->joint_wait;
 	struct ddio_member *member = object;

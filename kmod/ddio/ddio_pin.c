@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "ddio_dispatch.h"
 #include "ddio_priv.h"
 
 /* Pages pinned or released between two looks at whether to stop. */
@@ -346,7 +347,7 @@ void ddio_pin_leave(struct ddio_pin *pin)
 	synchronize_rcu_expedited();
 }
 
-int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg)
+int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg, struct ddio_reply *reply)
 {
 	struct ddio_pin *pin;
 	int err;
@@ -356,12 +357,14 @@ int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg)
 		return PTR_ERR(pin);
 	mutex_lock(&ctx->lock);
 	err = ddio_ctx_add(ctx, &pin->obj);
+	if (!err)
+		kref_get(&pin->obj.ref);
+	mutex_unlock(&ctx->lock);
 	if (!err) {
 		arg->out_buffer = pin->obj.id;
 		arg->out_piece = min_t(u64, 1ULL << pin->at.shift, 1U << 31);
+		err = ddio_ctx_tell(ctx, &pin->obj, reply, arg);
 	}
-	mutex_unlock(&ctx->lock);
-	if (err)
-		ddio_obj_put(&pin->obj);
+	ddio_obj_put(&pin->obj);
 	return err;
 }

@@ -62,6 +62,7 @@
 struct ddio_coll;
 struct ddio_chan;
 struct ddio_ctx;
+struct ddio_reply;
 
 /*
  * For memory that a process has the module take.  Where its control group is at the limit, or the
@@ -187,6 +188,19 @@ void ddio_ctx_get(struct ddio_ctx *ctx);
 void ddio_ctx_put(struct ddio_ctx *ctx);
 /* Gives @obj an id; takes over the caller's reference.  ctx->lock is held. */
 int ddio_ctx_add(struct ddio_ctx *ctx, struct ddio_obj *obj);
+/*
+ * Tells the process @arg, in which the id of @obj stands.  -EFAULT: it does not know it, and the id
+ * is gone again.  The caller has a reference of its own.
+ */
+int ddio_ctx_tell(struct ddio_ctx *ctx, struct ddio_obj *obj, struct ddio_reply *reply,
+		  const void *arg);
+/*
+ * Gives @obj an id by which nobody finds it before ddio_ctx_fill(), which takes over the caller's
+ * reference; ddio_ctx_unreserve() gives the id back instead.  ctx->lock is held.
+ */
+int ddio_ctx_reserve(struct ddio_ctx *ctx, struct ddio_obj *obj);
+void ddio_ctx_unreserve(struct ddio_ctx *ctx, struct ddio_obj *obj);
+void ddio_ctx_fill(struct ddio_ctx *ctx, struct ddio_obj *obj);
 /* Looks up and takes a reference; NULL if there is none of that type.  ctx->lock is held. */
 struct ddio_obj *ddio_ctx_get_obj(struct ddio_ctx *ctx, enum ddio_obj_type type, u32 id);
 /*
@@ -255,7 +269,7 @@ struct ddio_kdisk {
 	struct work_struct end;
 };
 
-int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg);
+int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg, struct ddio_reply *reply);
 /*
  * Returns true if the disk may be written to now: it may have become read-only, or swap, since it
  * was opened.
@@ -317,7 +331,7 @@ int ddio_pin_map(struct ddio_pin *pin);
  */
 void ddio_pin_leave(struct ddio_pin *pin);
 /* ioctl(DDIO_BUFFER_ADD) */
-int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg);
+int ddio_buffer_add(struct ddio_ctx *ctx, struct ddio_buffer_add *arg, struct ddio_reply *reply);
 
 /*
  * ddio_ring.c: the ring, which is mapped into the process
@@ -348,7 +362,7 @@ struct ddio_kring {
 	struct ddio_charge charge;
 };
 
-int ddio_ring_setup(struct ddio_ctx *ctx, struct ddio_ring_setup *arg);
+int ddio_ring_setup(struct ddio_ctx *ctx, struct ddio_ring_setup *arg, struct ddio_reply *reply);
 void ddio_ring_free(struct ddio_kring *ring);
 int ddio_ring_mmap(struct ddio_ctx *ctx, struct vm_area_struct *vma);
 /* Returns 0 or -EBUSY: a collective reserves room for all the events it may ever have unread. */

@@ -27,6 +27,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "ddio_dispatch.h"
 #include "ddio_priv.h"
 
 #define DDIO_RING_EVENTS_OFFSET ALIGN(sizeof(struct ddio_ring), SMP_CACHE_BYTES)
@@ -95,28 +96,35 @@ void ddio_ring_free(struct ddio_kring *ring)
 	atomic64_dec(&ddio_live.rings);
 }
 
-int ddio_ring_setup(struct ddio_ctx *ctx, struct ddio_ring_setup *arg)
+int ddio_ring_setup(struct ddio_ctx *ctx, struct ddio_ring_setup *arg, struct ddio_reply *reply)
 {
 	struct ddio_kring *ring;
-	int err = 0;
+	int err;
 
 	if (!is_power_of_2(arg->events))
 		return -EINVAL;
 	if (arg->events > DDIO_RING_MAX || arg->slots > DDIO_RING_MAX)
 		return -EOVERFLOW;
+	if (READ_ONCE(ctx->ring))
+		return -EEXIST;
 	ring = ddio_ring_new(arg->events, arg->slots);
 	if (!ring)
 		return -ENOMEM;
+	/* A process that does not learn of its ring has none, and may ask again. */
+	arg->out_length = ring->length;
+	err = ddio_reply_tell(reply, arg);
+	if (err)
+		goto free_ring;
 	mutex_lock(&ctx->lock);
 	if (ctx->ring)
 		err = -EEXIST;
 	else
 		smp_store_release(&ctx->ring, ring); /* pairs with loads without the lock */
 	mutex_unlock(&ctx->lock);
-	if (err)
-		ddio_ring_free(ring);
-	else
-		arg->out_length = ring->length;
+	if (!err)
+		return 0;
+free_ring:
+	ddio_ring_free(ring);
 	return err;
 }
 

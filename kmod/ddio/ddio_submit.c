@@ -14,6 +14,7 @@
 #include <linux/uaccess.h>
 
 #include "ddio_coll.h"
+#include "ddio_dispatch.h"
 #include "ddio_trace.h"
 
 /* Statuses copied to the process at a time. */
@@ -151,24 +152,37 @@ static int ddio_coll_copy_status(const struct ddio_coll *coll, u64 status)
 }
 
 /*
- * Gives the collective its id.  The context gets one reference, each channel one, the caller keeps
- * one.  From now on the joint's members may stop it, and any thread that guesses its id.
+ * Gives the collective its id and tells the process of it, as of one that runs: a process that
+ * cannot be told has not submitted anything.  The context gets one reference, each channel one, the
+ * caller keeps one.  From then on any thread that knows the id may stop it; the joint's members may
+ * already.
  */
-static int ddio_coll_publish(struct ddio_coll *coll)
+static int ddio_coll_publish(struct ddio_coll *coll, struct ddio_submit *arg,
+			     struct ddio_reply *reply)
 {
+	struct ddio_ctx *ctx = coll->ctx;
 	u32 i;
 	int err;
 
-	for (i = 0; i < coll->nr_chans + 1; i++)
+	mutex_lock(&ctx->lock);
+	err = ddio_ctx_reserve(ctx, &coll->obj);
+	mutex_unlock(&ctx->lock);
+	if (err)
+		return err;
+	arg->out_collective = coll->obj.id;
+	arg->out_first_slot = coll->first_slot;
+	arg->out_state = DDIO_RUNNING;
+	arg->out_error = 0;
+	err = ddio_reply_tell(reply, arg);
+	for (i = 0; !err && i < coll->nr_chans + 1; i++)
 		kref_get(&coll->obj.ref);
 	atomic_set(&coll->running, coll->nr_chans);
-	mutex_lock(&coll->ctx->lock);
-	err = ddio_ctx_add(coll->ctx, &coll->obj);
-	mutex_unlock(&coll->ctx->lock);
-	if (!err)
-		return 0;
-	for (i = 0; i < coll->nr_chans + 1; i++)
-		ddio_obj_put(&coll->obj);
+	mutex_lock(&ctx->lock);
+	if (err)
+		ddio_ctx_unreserve(ctx, &coll->obj);
+	else
+		ddio_ctx_fill(ctx, &coll->obj);
+	mutex_unlock(&ctx->lock);
 	return err;
 }
 
@@ -227,26 +241,26 @@ static int ddio_coll_wait_end(struct ddio_coll *coll, u64 deadline)
 	return err == -ETIME ? -ETIMEDOUT : -ERESTARTSYS;
 }
 
-/* The collective runs: waits for it, if so asked, and fills in the answer. */
-static int ddio_coll_answer(struct ddio_coll *coll, struct ddio_submit *arg, u64 deadline)
+/*
+ * The collective runs: waits for it, if so asked, and tells of its end.  A process whose memory has
+ * gone meanwhile keeps the answer that it has: the collective runs, and can be waited for.
+ */
+static void ddio_coll_answer(struct ddio_coll *coll, struct ddio_submit *arg, u64 deadline,
+			     struct ddio_reply *reply)
 {
-	arg->out_collective = coll->obj.id;
-	arg->out_first_slot = coll->first_slot;
-	arg->out_state = DDIO_RUNNING;
-	arg->out_error = 0;
 	if (arg->flags & DDIO_SUBMIT_WAIT)
 		ddio_coll_wait_end(coll, deadline);
-	if (!ddio_coll_ended(coll))
-		return 0;
+	if (!ddio_coll_ended(coll) || ddio_coll_copy_status(coll, arg->status))
+		return;
 	arg->out_state = DDIO_ENDED;
 	arg->out_error = coll->error;
 	if (coll->flags & DDIO_SUBMIT_FORGET)
 		arg->out_collective = 0;
-	ddio_coll_learned(coll);
-	return ddio_coll_copy_status(coll, arg->status);
+	if (!ddio_reply_tell(reply, arg))
+		ddio_coll_learned(coll);
 }
 
-int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg)
+int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg, struct ddio_reply *reply)
 {
 	u64 deadline = ddio_deadline(arg->deadline);
 	struct ddio_coll *coll;
@@ -262,13 +276,11 @@ int ddio_coll_submit(struct ddio_ctx *ctx, struct ddio_submit *arg)
 	if (!err)
 		err = ddio_coll_check_status(coll, arg->status);
 	if (!err)
-		err = ddio_coll_publish(coll);
+		err = ddio_coll_publish(coll, arg, reply);
 	if (err)
 		goto put_coll;
 	ddio_coll_start(coll, deadline);
-	err = ddio_coll_answer(coll, arg, deadline);
-	if (err)
-		ddio_coll_forget(coll);
+	ddio_coll_answer(coll, arg, deadline, reply);
 put_coll:
 	ddio_obj_put(&coll->obj);
 	return err;

@@ -377,7 +377,7 @@ struct ddio_run {
  * @joint_fd: scatter: a joint; else -1
  * @user_data: comes back in the events
  * @status: pointer to __s32[@nr_blocks], or 0: filled in when the call returns with
- *	@out_state DDIO_ENDED
+ *	@out_state DDIO_ENDED; memory that cannot be written any more by then leaves DDIO_RUNNING
  * @deadline: for DDIO_SUBMIT_WAIT
  * @out_block: when the list is refused: index of the first offending block (of the first
  *	offending run's block; of the later one of two that overlap); else untouched

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -238,6 +239,60 @@ KT_TEST(slow, stopped)
 		EXPECT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_EQ(0, status);
 		EXPECT_EQ(0, kt_destroy(self->ctx, s.out_collective));
+	}
+}
+
+/* What loses its memory during a submission: its struct, or the statuses. */
+struct loser {
+	void *memory;
+	int prot;
+};
+
+/* Takes memory away when the disk has its first request, and then lets the disk answer. */
+static void *lose(void *arg)
+{
+	const struct loser *l = arg;
+	unsigned int reads, writes;
+	char text[64];
+	int i;
+
+	for (i = 0; i < 3000; i++, usleep(10000)) {
+		if (!kt_read(text, sizeof(text), "/sys/block/%s/inflight",
+			     strrchr(dead->path, '/') + 1) &&
+		    sscanf(text, "%u %u", &reads, &writes) == 2 && reads)
+			break;
+	}
+	mprotect(l->memory, 4096, l->prot);
+	kt_write("0", STALL, dead->name);
+	return NULL;
+}
+
+/* A submission that runs does not fail: what cannot be told is asked for by a wait. */
+KT_TEST(slow, memory_lost_meanwhile)
+{
+	struct ddio_submit *s = kt_memory(4096);
+	__s32 *status = kt_memory(4096);
+	struct loser loser[] = { { status, PROT_NONE }, { s, PROT_READ } };
+	struct ddio_wait wait;
+	pthread_t thread;
+	size_t i;
+
+	if (!dead)
+		SKIP(return, "no hp97560 disk");
+	for (i = 0; i < KT_ARRAY_SIZE(loser); i++) {
+		ASSERT_EQ(0, i ? kt_write("1", STALL, dead->name) : use_dead(self));
+		kt_submit_init(s, DDIO_READ, DDIO_PLACE, self->block, BLOCKS);
+		s->flags = DDIO_SUBMIT_WAIT;
+		s->status = kt_ptr(status);
+		s->deadline = DDIO_FOREVER;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, lose, &loser[i]));
+		EXPECT_EQ(0, kt_submit(self->ctx, s));
+		pthread_join(thread, NULL);
+		EXPECT_EQ(DDIO_RUNNING, s->out_state);
+		EXPECT_EQ(0, kt_wait(self->ctx, s->out_collective, DDIO_FOREVER, &wait));
+		EXPECT_EQ(BLOCKS, wait.out_blocks);
+		EXPECT_EQ(0, kt_destroy(self->ctx, s->out_collective));
+		ASSERT_EQ(0, mprotect(loser[i].memory, 4096, PROT_READ | PROT_WRITE));
 	}
 }
 
