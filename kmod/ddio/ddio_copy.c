@@ -10,6 +10,7 @@
  * before those of the next, so each further member's share costs little.
  */
 #include <linux/crc32c.h>
+#include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
@@ -97,7 +98,9 @@ found:
 static bool copy_one(const struct ddio_flight *flight, const struct ddio_run *run)
 {
 	const struct ddio_coll *coll = flight->chan->coll;
-	const struct ddio_pin *pin = coll->list.member[run->member];
+	const struct ddio_block_list *list = &coll->list;
+	const struct ddio_pin *pin =
+		list->member[array_index_nospec(run->member, list->nr_members)];
 	bool left;
 
 	rcu_read_lock();

@@ -21,7 +21,12 @@
 bool ddio_disk_may_write(const struct ddio_kdisk *disk)
 {
 	return disk->access & DDIO_ACCESS_WRITE && !bdev_read_only(disk->bdev) &&
-	       !IS_SWAPFILE(disk->file->f_mapping->host);
+	       !bdev_is_zoned(disk->bdev) && !IS_SWAPFILE(disk->file->f_mapping->host);
+}
+
+u32 ddio_disk_align(const struct ddio_kdisk *disk)
+{
+	return max(bdev_dma_alignment(disk->bdev) + 1, bdev_logical_block_size(disk->bdev));
 }
 
 static u32 ddio_disk_access(const struct file *file)
@@ -63,7 +68,7 @@ static void ddio_disk_show(struct seq_file *seq, struct ddio_obj *obj)
 	seq_printf(seq, "%u %pg %s%s logical %u align %u bytes %lld users %u\n", obj->id,
 		   disk->bdev, disk->access & DDIO_ACCESS_READ ? "r" : "",
 		   ddio_disk_may_write(disk) ? "w" : "", bdev_logical_block_size(disk->bdev),
-		   bdev_dma_alignment(disk->bdev) + 1, (long long)bdev_nr_bytes(disk->bdev),
+		   ddio_disk_align(disk), (long long)bdev_nr_bytes(disk->bdev),
 		   kref_read(&obj->ref) - 1);
 }
 
@@ -81,7 +86,7 @@ static int ddio_disk_hire(struct ddio_kdisk *disk)
 
 	if (err)
 		return err;
-	worker = kthread_run_worker(0, "ddio/%pg", disk->bdev);
+	worker = kthread_run_worker(KTW_FREEZABLE, "ddio/%pg", disk->bdev);
 	if (IS_ERR(worker))
 		return PTR_ERR(worker);
 	disk->worker = worker;
@@ -135,7 +140,7 @@ static void ddio_disk_describe(const struct ddio_kdisk *disk, struct ddio_disk_a
 	arg->out_logical = bdev_logical_block_size(disk->bdev);
 	arg->out_bytes = bdev_nr_bytes(disk->bdev);
 	arg->out_physical = bdev_physical_block_size(disk->bdev);
-	arg->out_align = bdev_dma_alignment(disk->bdev) + 1;
+	arg->out_align = ddio_disk_align(disk);
 	arg->out_io_max = min_t(u64, (u64)queue_max_sectors(queue) << SECTOR_SHIFT, U32_MAX);
 }
 

@@ -3,8 +3,8 @@
  * A channel's flights: their memory, their states, and their transfers as bios.
  *
  * Most transfers fit into one bio, which is part of the flight, as its vectors are:
- * nothing is allocated, and the bio can be made anew at once, since bio_endio() has
- * given back what it held (its control group) before it calls.  For the rest of a
+ * nothing is allocated, and when the bio has ended, and has given back what it held (its control
+ * group), it can be made anew at once.  For the rest of a
  * longer one, further bios come from a pool; each is submitted before the next one
  * is taken, so one will always come back.
  */
@@ -59,7 +59,9 @@ static void ddio_flight_end_io(struct bio *bio)
 
 	if (unlikely(bio->bi_status))
 		cmpxchg(&flight->error, 0, blk_status_to_errno(bio->bi_status));
-	if (bio != &flight->bio)
+	if (bio == &flight->bio)
+		bio_uninit(bio);
+	else
 		bio_put(bio);
 	if (atomic_dec_and_test(&flight->bios))
 		ddio_flight_land(flight);

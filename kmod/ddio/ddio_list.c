@@ -7,6 +7,7 @@
  * checked is what is used.
  */
 #include <linux/fs.h>
+#include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -62,12 +63,12 @@ static int ddio_list_relax(void *unused)
 static const struct ddio_relax ddio_relax = { .fn = ddio_list_relax };
 
 /* Sizes may change while the disk is open: these are the submission's. */
-static void ddio_take_span(struct ddio_span *span, struct block_device *bdev)
+static void ddio_take_span(struct ddio_span *span, const struct ddio_kdisk *disk)
 {
 	span->from = U64_MAX;
-	span->bytes = bdev_nr_bytes(bdev);
-	span->logical = bdev_logical_block_size(bdev);
-	span->align = bdev_dma_alignment(bdev) + 1;
+	span->bytes = bdev_nr_bytes(disk->bdev);
+	span->logical = bdev_logical_block_size(disk->bdev);
+	span->align = ddio_disk_align(disk);
 }
 
 static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
@@ -89,7 +90,7 @@ static int ddio_take_new_disk(struct ddio_taker *t, u32 id)
 	t->last_chan = list->nr_disks++;
 	t->last_disk = id;
 	list->disk[t->last_chan] = container_of(obj, struct ddio_kdisk, obj);
-	ddio_take_span(&list->span[t->last_chan], list->disk[t->last_chan]->bdev);
+	ddio_take_span(&list->span[t->last_chan], list->disk[t->last_chan]);
 	if (t->arg->op == DDIO_WRITE && !ddio_disk_may_write(list->disk[t->last_chan]))
 		return -EACCES;
 	return 0;
@@ -204,7 +205,8 @@ static int ddio_take_runs(struct ddio_taker *t, const struct ddio_block *block,
 	t->runs += block->nr_runs;
 	if (t->runs > DDIO_RUNS_MAX)
 		return -EOVERFLOW;
-	run = t->list->run + block->first_run;
+	entry->first_run = array_index_nospec(block->first_run, nr_runs);
+	run = t->list->run + entry->first_run;
 	for (i = 0; i < block->nr_runs; i++) {
 		if (!(i % DDIO_LIST_CHUNK) && i && ddio_list_relax(NULL))
 			return -EINTR;
@@ -384,16 +386,20 @@ static int ddio_take_arrange(struct ddio_taker *t)
 {
 	struct ddio_block_list *list = t->list;
 	struct ddio_entry *spare = NULL;
+	struct ddio_charge charge = {};
 	int ret = 0;
 
 	list->first[0] = 0;
 	list->first[1] = list->nr;
 	if (list->nr_disks > 1 || !t->sorted) {
+		ret = ddio_charge_add(&charge, list->nr * sizeof(*spare));
+		if (ret)
+			return ret;
 		spare = ddio_alloc_long(list->nr, sizeof(*spare), false);
 		if (!spare)
-			return -ENOMEM;
+			ret = -ENOMEM;
 	}
-	if (list->nr_disks > 1) {
+	if (!ret && list->nr_disks > 1) {
 		ret = ddio_entries_group(list->entry, spare, list->nr, list->first, list->nr_disks,
 					 &ddio_relax);
 		swap(list->entry, spare);
@@ -401,6 +407,7 @@ static int ddio_take_arrange(struct ddio_taker *t)
 	if (!ret)
 		ret = ddio_take_sort(t, spare);
 	kvfree(spare);
+	ddio_charge_drop(&charge);
 	return ret;
 }
 

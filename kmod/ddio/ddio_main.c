@@ -64,7 +64,7 @@ static int __init ddio_init(void)
 {
 	int err;
 
-	ddio_wq = alloc_workqueue("ddio", WQ_UNBOUND, 0);
+	ddio_wq = alloc_workqueue("ddio", WQ_UNBOUND | WQ_FREEZABLE, 0);
 	if (!ddio_wq)
 		return -ENOMEM;
 	err = ddio_bio_init();

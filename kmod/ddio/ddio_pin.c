@@ -9,6 +9,7 @@
  * within a huge page, so the first piece is not pinned from its beginning.
  */
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
@@ -291,6 +292,7 @@ u32 ddio_pin_at(const struct ddio_pin *pin, u64 offset, u32 length, struct bio_v
 {
 	u64 in, i = ddio_pieces_at(&pin->at, offset, &in);
 
+	i = array_index_nospec(i, pin->nr_pieces);
 	length = min_t(u64, length, (1ULL << pin->at.shift) - in);
 	bv->bv_page = pfn_to_page(page_to_pfn(pin->piece[i]) + (in >> PAGE_SHIFT));
 	bv->bv_offset = offset_in_page(in);

@@ -272,9 +272,15 @@ struct ddio_kdisk {
 int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg, struct ddio_reply *reply);
 /*
  * Returns true if the disk may be written to now: it may have become read-only, or swap, since it
- * was opened.
+ * was opened.  Zones want their blocks in order, which flights do not keep: zoned disks are only
+ * read.
  */
 bool ddio_disk_may_write(const struct ddio_kdisk *disk);
+/*
+ * Returns the alignment that memory must have: what the disk asks for, and at least its logical
+ * sector, since drivers that work by sectors have moved wrong bytes where one crosses a page.
+ */
+u32 ddio_disk_align(const struct ddio_kdisk *disk);
 /* The disk's thread gets the caller's nice value. */
 void ddio_disk_submit_as_current(struct ddio_kdisk *disk);
 /*

@@ -139,6 +139,9 @@ int ddio_ring_mmap(struct ddio_ctx *ctx, struct vm_area_struct *vma)
 		return -ENOENT;
 	if (vma->vm_pgoff || length > ring->length || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	vm_flags_clear(vma, VM_MAYEXEC);
 	/* A child shares the descriptor, but has no part in the protocol. */
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP);
 	for (offset = 0; offset < length; offset += PAGE_SIZE) {

@@ -36,7 +36,7 @@
  * - EBADF: not a descriptor of an open file, or one of the wrong kind
  * - ENOTBLK: a descriptor of something other than a block device
  * - EACCES: the disk or the buffer was not opened or added for this direction, the disk is
- *   read-only or swaps, or the joint is another process's
+ *   read-only, zoned or swaps, or the joint is another process's
  * - ERANGE: a block, slot, run or address outside its disk, block or buffer
  * - EOVERFLOW: a sum that does not fit, or a number beyond its limit
  * - EEXIST: blocks to be written overlap, or the thing to be made exists already
@@ -136,7 +136,7 @@ struct ddio_info {
  * @out_logical: logical sector, bytes: offsets and lengths are multiples of it
  * @out_bytes: size of the disk
  * @out_physical: physical sector, bytes
- * @out_align: required alignment of memory, bytes
+ * @out_align: required alignment of memory, bytes; at least @out_logical
  * @out_io_max: longest transfer that the disk takes at once, bytes; longer ones are split
  * @__reserved: must be 0
  */

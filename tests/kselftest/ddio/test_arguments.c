@@ -116,7 +116,7 @@ KT_TEST(arguments, disk_described)
 		EXPECT_EQ(512, arg.out_logical);
 		EXPECT_EQ(spare->bytes, arg.out_bytes);
 		EXPECT_LE(512, arg.out_physical);
-		EXPECT_LE(1, arg.out_align);
+		EXPECT_LE(arg.out_logical, arg.out_align);
 		EXPECT_LE(4096, arg.out_io_max);
 		/* The descriptor is not needed any more, and the disk goes at once. */
 		close(arg.fd);
@@ -205,8 +205,13 @@ KT_TEST(arguments, ring_mapping)
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, arg.out_length + 4096, PROT_READ, MAP_SHARED, ctx, 0));
 	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MAP_FAILED,
+		  mmap(NULL, arg.out_length, PROT_READ | PROT_EXEC, MAP_SHARED, ctx, 0));
+	EXPECT_EQ(EPERM, errno);
 	ring = mmap(NULL, arg.out_length, PROT_READ | PROT_WRITE, MAP_SHARED, ctx, 0);
 	ASSERT_NE(MAP_FAILED, ring);
+	EXPECT_EQ(-1, mprotect(ring, arg.out_length, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(256, ring->events);
 	EXPECT_EQ(3, ring->slots);
 	EXPECT_EQ(DDIO_ABI_VERSION, ring->abi);

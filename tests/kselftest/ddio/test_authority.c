@@ -263,6 +263,7 @@ KT_TEST(authority, limit_of_the_user)
 }
 
 #define LONG_LIST 100000U
+#define SORTED_LIST 5000U
 
 /* Lists, statuses, bounce buffers, rings and joints count as well. */
 KT_TEST(authority, limit_of_the_modules_memory)
@@ -280,6 +281,14 @@ KT_TEST(authority, limit_of_the_modules_memory)
 						.disk = self->fast,
 						.buffer = self->buffer };
 	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, block, LONG_LIST);
+	EXPECT_EQ(-ENOMEM, kt_submit(self->ctx, &s));
+	/* Sorting takes as much again. */
+	for (i = 0; i < SORTED_LIST; i++)
+		block[i].offset = i * 512;
+	kt_submit_init(&s, DDIO_READ, DDIO_PLACE, block, SORTED_LIST);
+	s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET;
+	EXPECT_EQ(0, kt_submit(self->ctx, &s));
+	block[0].offset = SMALL;
 	EXPECT_EQ(-ENOMEM, kt_submit(self->ctx, &s));
 	for (i = 0; i < 2; i++)
 		block[i] = (struct ddio_block){ .length = BYTES, .disk = self->fast };
@@ -447,6 +456,25 @@ static void aligned_as(char *table, size_t size, const struct kt_dev *under,
 	kt_dev_numbers(under, data, sizeof(data));
 	kt_dev_numbers(log, other, sizeof(other));
 	snprintf(table, size, "%s %s", data, other);
+}
+
+/* Zones want their blocks in order: such a disk is read, and not written. */
+KT_TEST(authority, zoned)
+{
+	struct kt_dev *zoned =
+		kt_dev_null(&(struct kt_null){ .megabytes = 32, .more = "zoned=1 zone_size=4" });
+	struct ddio_disk_add arg = { .size = sizeof(arg) };
+
+	if (!zoned)
+		SKIP(return, "no zoned null_blk disk: %s", strerror(errno));
+	arg.fd = open(zoned->path, O_RDWR);
+	ASSERT_EQ(0, kt_call(self->ctx, DDIO_DISK_ADD, &arg));
+	EXPECT_EQ(DDIO_ACCESS_READ, arg.out_access);
+	EXPECT_EQ(0, move(self, arg.out_disk, DDIO_READ));
+	EXPECT_EQ(-EACCES, move(self, arg.out_disk, DDIO_WRITE));
+	close(arg.fd);
+	EXPECT_EQ(0, kt_destroy(self->ctx, arg.out_disk));
+	kt_dev_free(zoned);
 }
 
 /* So is what the disk demands of memory: of a block that suits its sectors before and after. */

@@ -309,6 +309,29 @@ static int nice_of_thread(const struct kt_dev *dev)
 	return nice;
 }
 
+/* The kernel's, of a thread that runs on while the machine is suspended. */
+#define PF_NOFREEZE 0x8000U
+
+/* A machine that sleeps has no disk written behind its back. */
+KT_TEST(limits, frozen_with_the_machine)
+{
+	unsigned int flags = PF_NOFREEZE;
+	struct ddio_block block;
+	struct ddio_submit s;
+	char text[256];
+	int i;
+
+	long_copy(self, &s, &block, DDIO_READ, 0);
+	ASSERT_EQ(0, kt_submit(self->ctx, &s));
+	ASSERT_EQ(0, kt_wait(self->ctx, s.out_collective, DDIO_FOREVER, NULL));
+	/* It says so when it first runs. */
+	for (i = 0; i < 1000 && flags & PF_NOFREEZE; i++, usleep(10000)) {
+		ASSERT_EQ(true, stat_of_thread(fast, text, sizeof(text)));
+		ASSERT_EQ(1, sscanf(text, "%*c %*d %*d %*d %*d %*d %u", &flags));
+	}
+	EXPECT_EQ(0, flags & PF_NOFREEZE);
+}
+
 #define GROUP "/tmp/kt_cgroup"
 
 /* In a control group of its own and nice: reads without waiting for it in the call. */

@@ -99,8 +99,6 @@ struct kt_dev *kt_dev_null(const struct kt_null *how)
 		err = kt_read(index, sizeof(index), "%s/%s/index", KT_NULL_DIR, dev->name);
 	if (err)
 		return kt_config_fail(dev, err);
-	/* Its memory knows of whole blocks only, and mistakes those that come in parts. */
-	dev->align = how->block_size;
 	snprintf(dev->path, sizeof(dev->path), "/dev/nullb%s", index);
 	/* Newer ones are called as their directory. */
 	snprintf(text, sizeof(text), "/sys/block/%s", dev->name);

@@ -94,9 +94,8 @@ struct kt_dev {
 	char name[48]; /* in its configfs, or of its map */
 	uint64_t bytes;
 	uint32_t logical;
-	uint32_t align; /* of memory, beyond what the disk asks for; 0: none */
-	int fd;		/* loop: its file; partitions: the whole */
-	int nr;		/* partitions: number */
+	int fd; /* loop: its file; partitions: the whole */
+	int nr; /* partitions: number */
 	void (*undo)(struct kt_dev *dev);
 };
 

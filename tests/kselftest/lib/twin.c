@@ -58,7 +58,7 @@ int kt_twin_init(struct kt_twin *twin, const struct kt_dev *dev, int ctx, struct
 	if (err)
 		return err;
 	twin->id = arg.out_disk;
-	twin->align = arg.out_align > dev->align ? arg.out_align : dev->align;
+	twin->align = arg.out_align;
 	kt_fill(rng, twin->ref, dev->bytes);
 	return kt_all(twin->direct, twin->ref, dev->bytes, 0, true);
 }
