@@ -41,6 +41,7 @@ static void ddio_disk_end(struct ddio_kdisk *disk)
 		kthread_destroy_worker(disk->worker);
 	ddio_charge_drop(&disk->charge);
 	fput(disk->file);
+	mutex_destroy(&disk->lock);
 	kfree(disk);
 	atomic64_dec(&ddio_live.disks);
 }
@@ -78,23 +79,54 @@ static const struct ddio_obj_ops ddio_disk_ops = {
 	.show = ddio_disk_show,
 };
 
-/* The disk's thread works in the caller's control groups, and has its nice value. */
-static int ddio_disk_hire(struct ddio_kdisk *disk)
+/* Returns a thread that works in the caller's control groups. */
+static struct kthread_worker *ddio_disk_worker(const struct ddio_kdisk *disk)
 {
 	struct kthread_worker *worker;
-	int err = ddio_charge_add(&disk->charge, THREAD_SIZE);
+	int err;
 
-	if (err)
-		return err;
 	worker = kthread_run_worker(KTW_FREEZABLE, "ddio/%pg", disk->bdev);
 	if (IS_ERR(worker))
-		return PTR_ERR(worker);
-	disk->worker = worker;
+		return worker;
 	err = cgroup_attach_task_all(current, worker->task);
+	if (!err)
+		return worker;
+	kthread_destroy_worker(worker);
+	return ERR_PTR(err == -EINTR ? err : -ENOMEM);
+}
+
+static int ddio_disk_hire_first(struct ddio_kdisk *disk)
+{
+	struct kthread_worker *worker;
+	int err;
+
+	lockdep_assert_held(&disk->lock);
+	err = ddio_charge_add(&disk->charge, THREAD_SIZE);
 	if (err)
-		return err == -EINTR ? err : -ENOMEM;
-	ddio_disk_submit_as_current(disk);
-	return 0;
+		return err;
+	worker = ddio_disk_worker(disk);
+	if (!IS_ERR(worker)) {
+		/* Pairs with ddio_disk_hire(). */
+		smp_store_release(&disk->worker, worker);
+		return 0;
+	}
+	ddio_charge_drop(&disk->charge);
+	return PTR_ERR(worker);
+}
+
+int ddio_disk_hire(struct ddio_kdisk *disk)
+{
+	int err = 0;
+
+	/* Pairs with ddio_disk_hire_first(). */
+	if (smp_load_acquire(&disk->worker))
+		return 0;
+	if (mutex_lock_killable(&disk->lock))
+		return -EINTR;
+	if (!disk->worker)
+		err = ddio_disk_hire_first(disk);
+	mutex_unlock(&disk->lock);
+	return err;
 }
 
 void ddio_disk_submit_as_current(struct ddio_kdisk *disk)
@@ -120,6 +152,7 @@ static struct ddio_kdisk *ddio_disk_new(struct file *file)
 	disk->file = file;
 	disk->bdev = I_BDEV(file->f_mapping->host);
 	disk->access = ddio_disk_access(file);
+	mutex_init(&disk->lock);
 	INIT_WORK(&disk->end, ddio_disk_end_work);
 	atomic64_inc(&ddio_live.disks);
 	return disk;
@@ -172,9 +205,6 @@ int ddio_disk_add(struct ddio_ctx *ctx, struct ddio_disk_add *arg, struct ddio_r
 		return PTR_ERR(disk);
 	err = -EACCES;
 	if (!(disk->access & DDIO_ACCESS_READ) && !ddio_disk_may_write(disk))
-		goto put_disk;
-	err = ddio_disk_hire(disk);
-	if (err)
 		goto put_disk;
 	mutex_lock(&ctx->lock);
 	err = ddio_disk_is_there(ctx, disk) ? -EEXIST : ddio_ctx_add(ctx, &disk->obj);

@@ -19,7 +19,7 @@
  *    only it touches needs no lock.  It may sleep until the disk takes a request: what waits behind
  *    it wants the same disk for the same context.  It takes turns after a bounded number of
  *    rounds, of a bounded number of bytes each.  The thread has the control groups of the task
- *    that added the disk and the nice value of the one that submitted last;
+ *    that first submitted for the disk and the nice value of the one that did last;
  *  - ddio_flight_end_io(), in whatever context a bio ends, interrupts included: puts
  *    the flight on chan->landed and makes the work run.  Nothing else.
  *
@@ -36,7 +36,7 @@
  *  - a context holds the module.  ddio_exit() then destroys the workqueue and waits for RCU,
  *    since the last reference may be dropped by code of the module's own.
  *
- * Locks, outermost first: joint->lock, ctx->lock, coll->lock, ring->lock.  The last
+ * Locks, outermost first: joint->lock, disk->lock or ctx->lock, coll->lock, ring->lock.  The last
  * two are spinlocks taken in process context only.  The last reference of a collective
  * is not dropped under ctx->lock.
  */
@@ -255,7 +255,9 @@ extern struct ddio_live ddio_live;
  * @file: what the caller's descriptor referred to; keeps the device open
  * @bdev: its device
  * @access: DDIO_ACCESS_*: what the descriptor allows
- * @worker: the thread that does what the context's collectives have to do for the disk
+ * @lock: hiring @worker
+ * @worker: the thread that does what the context's collectives have to do for the disk; NULL before
+ *	the first one is submitted
  * @charge: for the thread
  * @end: ends the disk where the thread that drops the last reference cannot
  */
@@ -264,6 +266,7 @@ struct ddio_kdisk {
 	struct file *file;
 	struct block_device *bdev;
 	u32 access;
+	struct mutex lock;
 	struct kthread_worker *worker;
 	struct ddio_charge charge;
 	struct work_struct end;
@@ -281,6 +284,11 @@ bool ddio_disk_may_write(const struct ddio_kdisk *disk);
  * sector, since drivers that work by sectors have moved wrong bytes where one crosses a page.
  */
 u32 ddio_disk_align(const struct ddio_kdisk *disk);
+/*
+ * The disk has a thread from now on: in the caller's control groups, if it had none.  To hire one
+ * takes the machine's lock against forks, so it is done once, and for a disk that is used.
+ */
+int ddio_disk_hire(struct ddio_kdisk *disk);
 /* The disk's thread gets the caller's nice value. */
 void ddio_disk_submit_as_current(struct ddio_kdisk *disk);
 /*

@@ -112,6 +112,8 @@ static int ddio_coll_prepare(struct ddio_coll *coll, struct ddio_submit *arg)
 	int err;
 
 	err = ddio_list_take(coll->ctx, arg, &coll->list);
+	for (i = 0; !err && i < coll->list.nr_disks; i++)
+		err = ddio_disk_hire(coll->list.disk[i]);
 	if (!err)
 		err = ddio_coll_alloc(coll);
 	if (!err)

@@ -175,8 +175,8 @@ static bool group_of_thread(const struct kt_dev *dev, char *group, size_t size)
 }
 
 /*
- * Transfers count for the group that the submitter is in; the thread stays where its disk was
- * added.
+ * Transfers count for the group that the submitter is in; the thread stays where the first list for
+ * its disk was submitted, and before there is none.
  */
 KT_TEST(charge, io_of_the_submitter)
 {
@@ -188,6 +188,7 @@ KT_TEST(charge, io_of_the_submitter)
 	ASSERT_EQ(0, join(ADDS));
 	ASSERT_EQ(0, kt_disk_open(self->ctx, fast->path, O_RDWR, &self->disk));
 	use_disk(self);
+	EXPECT_EQ(false, group_of_thread(fast, group, sizeof(group)));
 	ASSERT_EQ(0, join(SUBMITS));
 	ASSERT_EQ(0, move(self, DDIO_READ));
 	ASSERT_EQ(0, move(self, DDIO_WRITE));
@@ -196,10 +197,12 @@ KT_TEST(charge, io_of_the_submitter)
 	EXPECT_EQ(0, io_of(ADDS, fast, "rbytes="));
 	EXPECT_EQ(0, io_of(ADDS, fast, "wbytes="));
 	EXPECT_EQ(true, group_of_thread(fast, group, sizeof(group)));
-	EXPECT_EQ(0, strcmp("0::/adds", group));
+	EXPECT_EQ(0, strcmp("0::/submits", group));
 	ASSERT_EQ(0, join(ADDS));
 	ASSERT_EQ(0, move(self, DDIO_READ));
 	EXPECT_EQ(bytes, io_of(ADDS, fast, "rbytes="));
+	EXPECT_EQ(true, group_of_thread(fast, group, sizeof(group)));
+	EXPECT_EQ(0, strcmp("0::/submits", group));
 }
 
 #define STAYS GROUPS "/stays"
@@ -247,6 +250,8 @@ KT_TEST(charge, groups_go)
 	ASSERT_EQ(0, mkdir(GOES, 0755));
 	ASSERT_EQ(0, kt_disk_open(self->ctx, fast->path, O_RDWR, &self->disk));
 	use_disk(self);
+	/* Hires the disk's thread, which stays. */
+	ASSERT_EQ(0, move(self, DDIO_READ));
 	ASSERT_EQ(0, dying());
 	child = fork();
 	if (!child)
@@ -540,21 +545,51 @@ static int drop_capability(void)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
+static int flush(int ctx, __u32 disk)
+{
+	struct ddio_block block = { .disk = disk };
+	struct ddio_submit s;
+
+	kt_submit_init(&s, DDIO_FLUSH, DDIO_PLACE, &block, 1);
+	s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET;
+	s.deadline = DDIO_FOREVER;
+	return kt_submit(ctx, &s);
+}
+
+/* Returns the lowest limit, in pages, with which a disk can be flushed. */
+static __u64 pages_to_flush(int ctx, __u32 disk)
+{
+	struct rlimit limit = { .rlim_max = 256 * PAGE };
+	__u64 n;
+
+	for (n = 1; n <= 256; n++) {
+		limit.rlim_cur = n * PAGE;
+		if (setrlimit(RLIMIT_MEMLOCK, &limit) || !flush(ctx, disk))
+			break;
+	}
+	return n;
+}
+
 /* With CAP_IPC_LOCK there is no limit; without it a disk's thread, too, counts. */
 KT_TEST(charge, capability)
 {
 	struct rlimit limit = { .rlim_cur = PAGE, .rlim_max = PAGE };
 	int fd = open(fast->path, O_RDWR), ctx = kt_open();
-	__u32 id, disk;
+	__u32 id, disk, new_disk;
 
 	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &limit));
 	EXPECT_EQ(0, kt_buffer_add(self->ctx, self->memory, 2 * PAGE, 0, &id));
 	EXPECT_EQ(0, kt_disk_add(self->ctx, fd, &disk));
+	EXPECT_EQ(0, flush(self->ctx, disk));
 	ASSERT_EQ(0, drop_capability());
 	EXPECT_EQ(-ENOMEM, kt_buffer_add(ctx, self->memory, 2 * PAGE, 0, &id));
-	EXPECT_EQ(-ENOMEM, kt_disk_add(ctx, fd, &disk));
+	EXPECT_EQ(0, kt_disk_add(ctx, fd, &new_disk));
+	EXPECT_EQ(-ENOMEM, flush(ctx, new_disk));
 	/* What was taken with it counts for nobody: the limit still has room for its one page. */
 	EXPECT_EQ(0, kt_buffer_add(ctx, self->memory, PAGE, 0, &id));
+	EXPECT_EQ(0, kt_destroy(ctx, id));
+	/* A stack has four pages or more. */
+	EXPECT_LE(pages_to_flush(self->ctx, disk) + 4, pages_to_flush(ctx, new_disk));
 	close(ctx);
 	close(fd);
 }
