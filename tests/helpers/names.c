@@ -625,12 +625,12 @@ static void name_tell(struct names_side *s, const char *path, char *out)
 	}
 	if (S_ISLNK(st.st_mode)) {
 		call_readlink(s, &c, room);
-		snprintf(out, OUT, "link to %s", room);
+		snprintf(out, OUT, "link to %.1000s", room);
 		return;
 	}
 	getxattr(whole(s, &c, out), "user.value", &value, sizeof(value));
 	call_read(s, &c, room);
-	snprintf(out, OUT, "%o, %lld bytes, %lu names, %u, \"%s\"", st.st_mode,
+	snprintf(out, OUT, "%o, %lld bytes, %lu names, %u, \"%.1000s\"", st.st_mode,
 		 (long long)st.st_size, (unsigned long)st.st_nlink, value, room);
 }
 
