@@ -25,6 +25,7 @@ static const struct {
 	[BOUND_SEARCHED] = { "searched/wait", 65536 },
 	[BOUND_TRIED] = { "tried/turn", 256 },
 	[BOUND_GROUPS] = { "groups/connection", 4096 },
+	[BOUND_GROUPS_ALL] = { "groups/reactor", 262144 },
 	[BOUND_CHECKED] = { "checked/turn", 512 },
 	[BOUND_ENDED] = { "ended/turn", 256 },
 	[BOUND_CLIMBED] = { "climbed/turn", 1024 },

@@ -25,6 +25,7 @@ enum bound_id {
 	BOUND_SEARCHED,	  /* locks that the search for a deadlock looks at before one waits */
 	BOUND_TRIED,	  /* waits that are tried before others have their turn */
 	BOUND_GROUPS,	  /* groups that a connection is attached to */
+	BOUND_GROUPS_ALL, /* groups of all connections of a reactor */
 	BOUND_CHECKED,	  /* records that a check looks at before others have their turn */
 	BOUND_ENDED,	  /* things taken from mounts that end before others have their turn */
 	BOUND_CLIMBED,	  /* directories that a rename looks at before others have their turn */

@@ -38,6 +38,29 @@ static void member_replaced(struct coll_member *m)
 	client_end(old, "a member of a group has left it for another connection");
 }
 
+/* Writes the text, and returns the status. */
+static uint32_t attach_refused(const struct client *client, const struct ddio_msg_attach *at,
+			       int err, char *text, size_t len)
+{
+	switch (err) {
+	case -EBUSY:
+		snprintf(text, len,
+			 "the connection is a member of %" PRIu64 " groups, as many as it may be: "
+			 "free groups that are not used any more",
+			 client->ngroups);
+		return DDIO_ST_BUSY;
+	case -EUSERS:
+		snprintf(text, len,
+			 "reactor %u has %" PRIu64 " groups of all programs, as many as it may: "
+			 "free groups that are not used any more",
+			 client->reactor->index, client->reactor->ngroups);
+		return DDIO_ST_BUSY;
+	default:
+		snprintf(text, len, "no memory for a group of %u members", at->size);
+		return DDIO_ST_NO_MEMORY;
+	}
+}
+
 /* Attaches the client; returns the status of the reply, and writes its text. */
 static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, char *text,
 		       size_t len)
@@ -67,23 +90,15 @@ static uint32_t attach(struct client *client, const struct ddio_msg_attach *at, 
 		member_replaced(coll_group_member(group, at->rank));
 		group = coll_group_find(reactor, at->group);
 	}
-	if (!group)
-		group = coll_group_new(reactor, at->group, at->size);
-	if (group && client->user)
-		group->uid = client->user->who.uid;
-	err = group ? coll_member_new(group, client, at) : -ENOMEM;
-	if (!err)
-		return DDIO_ST_OK;
-	if (group)
-		coll_group_release(group);
-	if (err == -EBUSY)
-		snprintf(text, len,
-			 "the connection is a member of %" PRIu64 " groups, as many as it may be: "
-			 "free groups that are not used any more",
-			 client->ngroups);
-	else
-		snprintf(text, len, "no memory for a group of %u members", at->size);
-	return ddio_status_from_errno(err);
+	err = group ? 0 : coll_group_new(reactor, at->group, at->size, &group);
+	if (!err) {
+		if (client->user)
+			group->uid = client->user->who.uid;
+		err = coll_member_new(group, client, at);
+		if (err)
+			coll_group_release(group);
+	}
+	return err ? attach_refused(client, at, err, text, len) : DDIO_ST_OK;
 }
 
 /**

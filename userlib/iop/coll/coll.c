@@ -423,6 +423,7 @@ void coll_exit(struct reactor *reactor)
 		coll_group_release(group);
 	ddio_hash_fini(&reactor->groups_by_id);
 	ddio_hash_fini(&reactor->members);
+	ddio_hash_fini(&reactor->members_by_rank);
 	coll_buffers_drop(reactor);
 }
 

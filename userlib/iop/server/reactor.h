@@ -104,7 +104,9 @@ struct client {
  * struct reactor - a thread with its loop, disks and connections
  * @nclients, @nprocs: connections, and those of compute processes
  * @groups, @colls: the collective executor's groups and running collectives
- * @groups_by_id: struct coll_group, by identifier; @members: struct coll_member, by identifier and client
+ * @groups_by_id: struct coll_group, by identifier; @members: struct coll_member, by identifier and client,
+ *	and @members_by_rank, by identifier and rank
+ * @ngroups: groups; @groups_most: how many there were at once since memory was given back
  * @checks: checks of records, one at a time: the first is under way
  * @nshares: shared buffers of its groups, see iop/coll/core/share.h
  * @share_min: bytes that a member must want of a collective to copy them by itself
@@ -128,7 +130,8 @@ struct reactor {
 	struct ddio_list groups;
 	struct ddio_list colls;
 	struct ddio_list checks;
-	struct ddio_hash groups_by_id, members;
+	struct ddio_hash groups_by_id, members, members_by_rank;
+	uint64_t ngroups, groups_most;
 	struct ddio_list spare;
 	uint32_t nshares;
 	uint64_t share_min, told_max;

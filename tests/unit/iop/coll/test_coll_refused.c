@@ -371,6 +371,35 @@ static void test_many_groups(void)
 	w_free(w);
 }
 
+/* Nor may all connections of a reactor together; whoever is in no new group is served. */
+static void test_many_groups_of_all(void)
+{
+	struct w_params p = { .seed = 51, .ndisks = 2 };
+	struct coll_world *w = w_new(&p);
+	struct bound *bound = &w->reactor[0].bounds.at[BOUND_GROUPS_ALL];
+	struct w_group *g = w_group_bare(w, 3);
+	uint32_t i;
+
+	bound->limit = 4;
+	for (i = 0; i < 4; i++) {
+		g->id[0] = (uint8_t)i;
+		CU_ASSERT_EQUAL(m_attach(&g->m[i / 2].lane[0], 3), DDIO_ST_OK);
+	}
+	CU_ASSERT_EQUAL(m_attach(&g->m[2].lane[0], 3), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(bound->hits, 0);
+	g->id[0] = 9;
+	CU_ASSERT_EQUAL(m_attach(&g->m[2].lane[0], 3), DDIO_ST_BUSY);
+	CU_ASSERT_EQUAL(bound->hits, 1);
+	CU_ASSERT_EQUAL(bound->now, 4);
+	ddio_conn_close(g->m[0].lane[0].conn, false);
+	g->m[0].lane[0].conn = NULL;
+	g->m[0].lane[0].closed = true;
+	w_run(w, 5 * MS);
+	CU_ASSERT_EQUAL(bound->now, 2);
+	CU_ASSERT_EQUAL(m_attach(&g->m[2].lane[0], 3), DDIO_ST_OK);
+	w_free(w);
+}
+
 /* A client's wish for time is bounded by the node's. */
 static void test_patience(void)
 {
@@ -499,6 +528,7 @@ static const struct ut_case refused_cases[] = {
 	{ "too many at once", test_too_many },
 	{ "farther than anything is", test_far },
 	{ "too many groups", test_many_groups },
+	{ "too many groups of all connections", test_many_groups_of_all },
 	{ "too much patience", test_patience },
 	{ "the node stops", test_stopped },
 	{ "another reactor stops", test_other_reactor_stops },

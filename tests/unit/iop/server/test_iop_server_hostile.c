@@ -4,6 +4,7 @@
  * than the bounds say, and what they held comes back.
  */
 #include <malloc.h>
+#include <unistd.h>
 #include "tests/unit/iop/server/server_world.h"
 
 enum { HOSTILE = 32, LOCKS = 5000, WAITS = 1100, GROUPS = 4200, ASKS = 4000, ANSWER_MS = 100 };
@@ -81,12 +82,12 @@ static void take_locks(struct sc *c, uint64_t ino, uint32_t n, bool wait, uint32
 	sw_run(c->sw, 20 * MS);
 }
 
-static void join_groups(struct sc *c, uint32_t salt)
+static void join_groups(struct sc *c, uint32_t salt, uint32_t size, uint32_t n)
 {
-	struct ddio_msg_attach x = { .size = 2 };
+	struct ddio_msg_attach x = { .size = size };
 	uint32_t i;
 
-	for (i = 0; i < GROUPS; i++) {
+	for (i = 0; i < n; i++) {
 		memcpy(x.group, &i, sizeof(i));
 		memcpy(x.group + 4, &salt, sizeof(salt));
 		x.group[8] = 1;
@@ -118,7 +119,7 @@ static void a_crowd_that_takes(void)
 	for (i = 0; i < HOSTILE; i++) {
 		take_locks(c[i], 77, LOCKS, false, 1);
 		take_locks(c[i], 77, WAITS, true, 2);
-		join_groups(c[i], i);
+		join_groups(c[i], i, 2, GROUPS);
 		ddio_conn_pause(c[i]->conn, true);
 		for (n = 0; n < ASKS; n++)
 			sc_send(c[i], DDIO_OP_STATUS, NULL, 0, NULL, 0);
@@ -149,6 +150,55 @@ static void a_crowd_that_takes(void)
 	server_clients_unread(&sw->iop->reactors[0]);
 	CU_ASSERT_EQUAL(at[BOUND_GROUPS].now, 0);
 	CU_ASSERT_EQUAL(at[BOUND_UNREAD].now, 0);
+	sc_free(good);
+	sw_free(sw);
+}
+
+/* Bytes of the process's own memory. */
+static size_t resident(void)
+{
+	unsigned long all = 0, shared = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	CU_ASSERT_EQUAL(fscanf(f, "%*u %lu %lu", &all, &shared), 2);
+	fclose(f);
+	return (all - shared) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A group costs the same whatever its size; when many have gone their memory does not stay the process's. */
+static void groups_of_a_million(void)
+{
+	enum { JOINERS = 8 };
+	struct sw *sw = sw_new(NULL);
+	const struct bound *at = sw->iop->reactors[0].bounds.at;
+	struct sc *c[JOINERS], *good = sc_new(sw, 0);
+	size_t first, taken, most, left;
+	uint32_t i;
+
+	for (i = 0; i < JOINERS; i++)
+		c[i] = sc_new(sw, 0);
+	join_groups(good, JOINERS, 2, 1);
+	malloc_trim(0);
+	first = resident();
+	taken = held();
+	for (i = 0; i < JOINERS; i++)
+		join_groups(c[i], i, DDIO_MAX_MEMBERS, GROUPS);
+	taken = held() - taken;
+	most = resident();
+	CU_ASSERT_EQUAL(at[BOUND_GROUPS_ALL].now, JOINERS * at[BOUND_GROUPS].limit + 1);
+	CU_ASSERT(taken < JOINERS * at[BOUND_GROUPS].limit * 1024);
+	for (i = 0; i < JOINERS; i++)
+		sc_free(c[i]);
+	sw_run(sw, 10 * MS);
+	CU_ASSERT_EQUAL(at[BOUND_GROUPS_ALL].now, 1);
+	left = resident();
+	printf("(%zu KB held, of %zu KB %zd stay) ", taken >> 10, (most - first) >> 10,
+	       ((ssize_t)left - (ssize_t)first) >> 10);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+	CU_ASSERT(left < first + (4u << 20));
+#endif
+	answered(good, DDIO_OP_PING);
 	sc_free(good);
 	sw_free(sw);
 }
@@ -186,6 +236,7 @@ static const struct ut_case cases[] = {
 	{ "one that complains", one_that_complains },
 	{ "at all reactors", at_all_reactors },
 	{ "a crowd that takes", a_crowd_that_takes },
+	{ "groups of a million", groups_of_a_million },
 	{ 0 },
 };
 

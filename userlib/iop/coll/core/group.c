@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Groups as a reactor knows them: which connection is which rank. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include "iop/coll/core/group.h"
 #include "iop/coll/core/pool.h"
 
-static uint32_t chunks(uint32_t size)
-{
-	return size / COLL_CHUNK + (size % COLL_CHUNK != 0);
-}
+/* Of at least so many groups at once memory is given back when no more than one of so many is left. */
+#define COLL_GROUPS_MANY 1024u
+#define COLL_GROUPS_LEFT 4u
 
 struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id)
 {
@@ -27,6 +27,11 @@ static uint64_t member_key(const struct client *client, const uint8_t *id)
 	return ddio_hash_pair(ddio_hash_bytes(id, DDIO_GROUP_ID_LEN), (uintptr_t)client);
 }
 
+static uint64_t rank_key(const struct coll_group *group, uint32_t rank)
+{
+	return ddio_hash_pair(group->key, rank);
+}
+
 struct coll_member *coll_client_member(const struct client *client, const uint8_t *id)
 {
 	struct coll_member *m;
@@ -39,49 +44,73 @@ struct coll_member *coll_client_member(const struct client *client, const uint8_
 
 struct coll_member *coll_group_member(const struct coll_group *group, uint32_t rank)
 {
-	struct coll_member **chunk;
+	struct coll_member *m;
 
-	if (rank >= group->size)
-		return NULL;
-	chunk = group->chunk[rank / COLL_CHUNK];
-	return chunk ? chunk[rank % COLL_CHUNK] : NULL;
+	ddio_hash_for_each_match(m, &group->reactor->members_by_rank, rank_key(group, rank),
+				 by_rank)
+		if (m->group == group && m->rank == rank)
+			return m;
+	return NULL;
 }
 
-struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, uint32_t size)
+int coll_group_new(struct reactor *reactor, const uint8_t *id, uint32_t size,
+		   struct coll_group **made)
 {
+	struct bound *bound = &reactor->bounds.at[BOUND_GROUPS_ALL];
 	struct coll_group *group;
 
-	group = calloc(1, sizeof(*group) + chunks(size) * sizeof(group->chunk[0]));
-	if (!group)
-		return NULL;
+	if (!bound_take(bound, &reactor->ngroups))
+		return -EUSERS;
+	group = calloc(1, sizeof(*group));
+	if (!group) {
+		bound_put(bound, &reactor->ngroups, 1);
+		return -ENOMEM;
+	}
+	if (reactor->ngroups > reactor->groups_most)
+		reactor->groups_most = reactor->ngroups;
 	group->reactor = reactor;
 	memcpy(group->id, id, DDIO_GROUP_ID_LEN);
+	group->key = ddio_hash_bytes(id, DDIO_GROUP_ID_LEN);
 	group->size = size;
 	group->lost = COLL_NOBODY;
 	ddio_list_init(&group->colls);
 	ddio_list_init(&group->spreads);
 	ddio_list_push(&group->link, &reactor->groups);
-	ddio_hash_add(&reactor->groups_by_id, &group->node, ddio_hash_bytes(id, DDIO_GROUP_ID_LEN));
-	return group;
+	ddio_hash_add(&reactor->groups_by_id, &group->node, group->key);
+	*made = group;
+	return 0;
+}
+
+/* A group has gone.  What is freed in the middle of a heap stays the process's without malloc_trim(). */
+static void group_gone(struct reactor *reactor)
+{
+	if (!reactor->ngroups) {
+		coll_buffers_drop(reactor);
+		ddio_hash_fini(&reactor->groups_by_id);
+		ddio_hash_fini(&reactor->members);
+		ddio_hash_fini(&reactor->members_by_rank);
+	}
+	if (reactor->groups_most < COLL_GROUPS_MANY ||
+	    reactor->ngroups > reactor->groups_most / COLL_GROUPS_LEFT)
+		return;
+	reactor->groups_most = reactor->ngroups;
+	malloc_trim(0);
 }
 
 void coll_group_release(struct coll_group *group)
 {
 	struct reactor *reactor = group->reactor;
-	uint32_t i;
 
 	if (group->n || group->running)
 		return;
 	ddio_list_del(&group->link);
 	ddio_hash_del(&reactor->groups_by_id, &group->node);
-	if (ddio_list_empty(&reactor->groups))
-		coll_buffers_drop(reactor);
-	for (i = 0; i < chunks(group->size); i++)
-		free(group->chunk[i]);
 	ddio_joint_put(group->joint);
 	coll_share_free(group->share[0]);
 	coll_share_free(group->share[1]);
 	free(group);
+	bound_put(&reactor->bounds.at[BOUND_GROUPS_ALL], &reactor->ngroups, 1);
+	group_gone(reactor);
 }
 
 bool coll_group_complete(const struct coll_group *group, bool some, struct verdict *v)
@@ -107,18 +136,9 @@ bool coll_group_complete(const struct coll_group *group, bool some, struct verdi
 	return false;
 }
 
-/* Returns how many members there are in the chunk of a rank: a small group costs little. */
-static uint32_t chunk_len(const struct coll_group *group, uint32_t rank)
-{
-	uint32_t rest = group->size - rank / COLL_CHUNK * COLL_CHUNK;
-
-	return rest < COLL_CHUNK ? rest : COLL_CHUNK;
-}
-
 int coll_member_new(struct coll_group *group, struct client *client,
 		    const struct ddio_msg_attach *at)
 {
-	struct coll_member ***chunk = &group->chunk[at->rank / COLL_CHUNK];
 	struct bound *bound = &group->reactor->bounds.at[BOUND_GROUPS];
 	struct coll_member *m;
 
@@ -129,20 +149,14 @@ int coll_member_new(struct coll_group *group, struct client *client,
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	if (!*chunk)
-		*chunk = calloc(chunk_len(group, at->rank), sizeof(**chunk));
-	if (!*chunk) {
-		free(m);
-		return -ENOMEM;
-	}
 	m->client = client;
 	m->group = group;
 	m->rank = at->rank;
 	m->handle = at->handle;
-	(*chunk)[at->rank % COLL_CHUNK] = m;
 	group->n++;
 	ddio_list_add(&m->client_link, &client->members);
 	ddio_hash_add(&group->reactor->members, &m->node, member_key(client, group->id));
+	ddio_hash_add(&group->reactor->members_by_rank, &m->by_rank, rank_key(group, m->rank));
 	bound_take(bound, &client->ngroups);
 	return 0;
 }
@@ -152,13 +166,13 @@ void coll_member_free(struct coll_member *m)
 	struct coll_group *group = m->group;
 	int i;
 
-	group->chunk[m->rank / COLL_CHUNK][m->rank % COLL_CHUNK] = NULL;
 	for (i = 0; i < 2; i++)
 		if (m->shares[i])
 			group->share[i]->takers--;
 	group->n--;
 	ddio_list_del(&m->client_link);
 	ddio_hash_del(&group->reactor->members, &m->node);
+	ddio_hash_del(&group->reactor->members_by_rank, &m->by_rank);
 	bound_put(&group->reactor->bounds.at[BOUND_GROUPS], &m->client->ngroups, 1);
 	free(m);
 	coll_group_release(group);

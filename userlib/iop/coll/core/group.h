@@ -11,12 +11,11 @@
 #include "iop/coll/core/verdict.h"
 #include "iop/server/reactor.h"
 
-#define COLL_EARLY 8u	 /* aborts of operations that do not run, remembered per group */
-#define COLL_CHUNK 1024u /* members in a chunk of a group's table */
+#define COLL_EARLY 8u /* aborts of operations that do not run, remembered per group */
 
 /**
  * struct coll_member - one rank of a group, on one connection of the reactor
- * @node: in the reactor's table of members, by group and client
+ * @node: in the reactor's table of members, by group and client; @by_rank: in that by group and rank
  * @handle: the member's own number for the group
  * @tx_seen, @tx_since: the connection's last progress in sending as the watch saw it, and when
  * @tx_queued: when the watch last saw output of the connection waiting
@@ -28,7 +27,7 @@ struct coll_member {
 	struct client *client;
 	struct coll_group *group;
 	struct ddio_list client_link;
-	struct ddio_hash_node node;
+	struct ddio_hash_node node, by_rank;
 	uint32_t rank;
 	uint32_t handle;
 	uint64_t tx_seen, tx_since, tx_queued;
@@ -38,7 +37,8 @@ struct coll_member {
 };
 
 /**
- * struct coll_group - a group as one reactor knows it
+ * struct coll_group - a group as one reactor knows it; it costs the same whatever its size
+ * @key: digest of @id
  * @size: ranks; @n: how many of them are attached
  * @uid: whose it is, if connections have users
  * @lost: a rank that was attached and whose connection ended, or COLL_NOBODY
@@ -49,13 +49,13 @@ struct coll_member {
  * @last_start: on reactor 0: the highest number of an operation that it was asked for
  * @last_op: the highest number of an operation that began here; one whose descriptions are spread may begin after later ones
  * @early: a ring of operations that were aborted before they began, or when they were over; @nearly counts them
- * @chunk: members by rank; a chunk is allocated with its first member
  */
 struct coll_group {
 	struct ddio_list link;	    /* reactor->groups */
 	struct ddio_hash_node node; /* reactor->groups_by_id */
 	struct reactor *reactor;
 	uint8_t id[DDIO_GROUP_ID_LEN];
+	uint64_t key;
 	uint32_t size, n;
 	uint32_t uid;
 	uint32_t lost;
@@ -71,13 +71,13 @@ struct coll_group {
 		uint32_t status, rank;
 	} early[COLL_EARLY];
 	uint32_t nearly;
-	struct coll_member **chunk[];
 };
 
 /* Returns the reactor's group with that identifier, or NULL. */
 struct coll_group *coll_group_find(struct reactor *reactor, const uint8_t *id);
-/* Returns NULL without memory. */
-struct coll_group *coll_group_new(struct reactor *reactor, const uint8_t *id, uint32_t size);
+/* Makes a group without members: 0, -ENOMEM, or -EUSERS: the reactor has as many as it may. */
+int coll_group_new(struct reactor *reactor, const uint8_t *id, uint32_t size,
+		   struct coll_group **group);
 /* Frees the group if it has no member and runs nothing. */
 void coll_group_release(struct coll_group *group);
 /* Returns true if every rank is attached, or, if only @some need be, none is lost; otherwise *@v names a missing rank. */
