@@ -43,7 +43,7 @@ $(O)/libut.a: $(UT_SRC:%.c=$(O)/%.o)
 ifneq ($(D),quick)
 $(UNIT_BIN): $(O)/%: $(O)/%.o $(O)/libut.a $(O)/libddio-all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) $(FAST_LD) -o $@ $^ -lcunit $(LIBS)
+	$(Q)$(CC) $(SAN) $(FAST_LD) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcunit $(LIBS)
 endif
 
 $(PERF_BIN) $(HELPER_SRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(O)/libddio-all.a
