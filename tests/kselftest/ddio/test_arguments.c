@@ -21,12 +21,13 @@
 #include "lib/probe.h"
 #include "lib/world.h"
 
-static struct kt_dev *disk, *spare;
+static struct kt_dev *disk, *spare, *coarse;
 
 static void kt_prepare(void)
 {
 	disk = kt_dev_null(&(struct kt_null){ .megabytes = 64 });
 	spare = kt_dev_null(&(struct kt_null){ .megabytes = 64 });
+	coarse = kt_dev_null(&(struct kt_null){ .megabytes = 8, .block_size = 4096 });
 	if (!disk || !spare)
 		kt_skip_all("no null_blk disk: %s", strerror(errno));
 	kt_seen_begin();
@@ -123,6 +124,21 @@ KT_TEST(arguments, disk_described)
 		EXPECT_EQ(0, kt_destroy(self->w.ctx, arg.out_disk));
 		EXPECT_EQ(-ENOENT, kt_destroy(self->w.ctx, arg.out_disk));
 	}
+}
+
+/* Also where the driver says that it needs less, and moves wrong bytes then. */
+KT_TEST(arguments, alignment_of_a_sector)
+{
+	struct ddio_disk_add arg = { .size = sizeof(arg) };
+
+	if (!coarse)
+		SKIP(return, "no null_blk disk with such sectors");
+	arg.fd = open(coarse->path, O_RDWR);
+	ASSERT_EQ(0, kt_call(self->w.ctx, DDIO_DISK_ADD, &arg));
+	EXPECT_EQ(4096, arg.out_logical);
+	EXPECT_LE(4096, arg.out_align);
+	close(arg.fd);
+	EXPECT_EQ(0, kt_destroy(self->w.ctx, arg.out_disk));
 }
 
 /* One thread of the kernel's for a device: however often it is asked for. */
