@@ -373,9 +373,11 @@ static int submit(struct kt_world *w, struct ddio_submit *s, const struct point 
 	INJECT(err = kt_submit(w->ctx, s));
 	if (err)
 		return err;
-	if (s->out_state != DDIO_ENDED)
-		return kt_wait(w->ctx, s->out_collective, DDIO_FOREVER, NULL);
-	return s->out_error;
+	if (s->out_state == DDIO_ENDED)
+		return s->out_error;
+	err = kt_wait(w->ctx, s->out_collective, DDIO_FOREVER, NULL);
+	/* Its end could not be told, and it is forgotten. */
+	return err == -ENOENT && s->flags & DDIO_SUBMIT_FORGET ? 0 : err;
 }
 
 static int place(struct kt_world *w, __u32 op, __u32 flags, const struct point *point,
@@ -445,6 +447,24 @@ PATH(flush)
 	kt_submit_init(&s, DDIO_FLUSH, DDIO_PLACE, &block, 1);
 	s.flags = DDIO_SUBMIT_WAIT;
 	return submit(w, &s, point, injected);
+}
+
+/* The first list for a disk hires its thread. */
+PATH(hire)
+{
+	struct ddio_block block = { 0 };
+	int ctx = kt_open(), err;
+	struct ddio_submit s;
+
+	err = kt_disk_open(ctx, disk->path, O_RDWR, &block.disk);
+	if (!err) {
+		kt_submit_init(&s, DDIO_FLUSH, DDIO_PLACE, &block, 1);
+		s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET;
+		s.deadline = DDIO_FOREVER;
+		INJECT(err = kt_submit(ctx, &s));
+	}
+	close(ctx);
+	return err;
 }
 
 PATH(stream)

@@ -75,6 +75,18 @@ void kt_world_prepare(const struct kt_dev *dev)
 	}
 }
 
+/* A disk has its thread when something has been submitted for it. */
+static int kt_world_hire(int ctx, uint32_t disk)
+{
+	struct ddio_block block = { .disk = disk };
+	struct ddio_submit s;
+
+	kt_submit_init(&s, DDIO_FLUSH, DDIO_PLACE, &block, 1);
+	s.flags = DDIO_SUBMIT_WAIT | DDIO_SUBMIT_FORGET;
+	s.deadline = DDIO_FOREVER;
+	return kt_submit(ctx, &s);
+}
+
 static int kt_world_disks(struct kt_world *w, const struct kt_dev *dev_4k)
 {
 	int err = kt_disk_open(w->ctx, w->dev->path, O_RDWR, &w->disk);
@@ -85,6 +97,8 @@ static int kt_world_disks(struct kt_world *w, const struct kt_dev *dev_4k)
 		err = kt_disk_open(w->ctx, kt_world_dev[1]->path, O_WRONLY, &w->disk_wo);
 	if (!err && dev_4k)
 		err = kt_disk_open(w->ctx, dev_4k->path, O_RDWR, &w->disk_4k);
+	if (!err && dev_4k)
+		err = kt_world_hire(w->ctx, w->disk_4k);
 	return err;
 }
 
