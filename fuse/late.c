@@ -331,11 +331,12 @@ static uint64_t status_bits(const char *text, const char *key)
 
 /*
  * Returns true if the thread is gone, exits, which takes its memory first, or cannot but exit.  Only this file of /proc: others
- * wait while the thread runs a program.
+ * wait while the thread runs a program.  A thread of which nothing can be learnt, since /proc hides it, or no descriptor is
+ * free, lives as long as a signal could reach it, and none has: @interrupted.
  */
-static bool is_dying(pid_t pid)
+static bool is_dying(pid_t pid, bool interrupted)
 {
-	const uint64_t kill = 1ull << (SIGKILL - 1);
+	const uint64_t killed = 1ull << (SIGKILL - 1);
 	char path[40], text[4096];
 	ssize_t len = -1;
 	int fd;
@@ -347,10 +348,10 @@ static bool is_dying(pid_t pid)
 		close(fd);
 	}
 	if (len <= 0)
-		return true;
+		return interrupted || (kill(pid, 0) && errno == ESRCH);
 	text[len] = 0;
 	return !strstr(text, "\nVmSize:") ||
-	       (status_bits(text, "\nSigPnd:") | status_bits(text, "\nShdPnd:")) & kill;
+	       (status_bits(text, "\nSigPnd:") | status_bits(text, "\nShdPnd:")) & killed;
 }
 
 /*
@@ -391,7 +392,7 @@ void late_close_begins(struct request *r)
 	pthread_mutex_lock(&m->lock);
 	again = closer_of(m, r->pid, r->began);
 	pthread_mutex_unlock(&m->lock);
-	if (again && r->pid && is_dying(r->pid))
+	if (again && r->pid && is_dying(r->pid, false))
 		left = 0;
 	pthread_mutex_lock(&m->lock);
 	c = closer_of(m, r->pid, r->began);
@@ -420,11 +421,13 @@ void late_interrupted(struct mount *m, uint64_t unique)
 /**
  * struct candidate - a request that is to be answered, if nothing else is found
  * @pid: the thread that must be dying; 0: none
+ * @interrupted: a signal has come for it
  * @err, @len: the answer
  */
 struct candidate {
 	uint64_t unique;
 	pid_t pid;
+	bool interrupted;
 	int err;
 	uint32_t len;
 };
@@ -434,7 +437,7 @@ static bool is_candidate(const struct request *r, uint64_t now, struct candidate
 {
 	bool old = now - r->began >= PATIENCE_NS;
 
-	*c = (struct candidate){ .unique = r->unique };
+	*c = (struct candidate){ .unique = r->unique, .interrupted = r->interrupted };
 	if (atomic_load(&r->answered) || !r->unique)
 		return false;
 	if (r->deadline) {
@@ -462,7 +465,7 @@ static void answer(struct mount *m, const struct candidate *c, uint64_t now)
 	bool early = false;
 	struct request *r;
 
-	if (c->pid && !is_dying(c->pid))
+	if (c->pid && !is_dying(c->pid, c->interrupted))
 		return;
 	pthread_mutex_lock(&m->lock);
 	for (r = m->late.all; r && r->unique != c->unique; r = r->all)

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -261,6 +262,32 @@ static void killed(void)
 	end(&fi);
 }
 
+/* No descriptor is free to look at threads: one that lives and got no signal is not taken for killed. */
+static void unseen(void)
+{
+	struct fuse_file_info fi = begin();
+	struct fuse_req live = by(getpid()), told = by(getpid()), kill = by(dead());
+	struct rlimit all, none;
+
+	getrlimit(RLIMIT_NOFILE, &all);
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = all.rlim_max };
+	op_fsync(&live, INO, 0, &fi);
+	op_getattr(&kill, INO, &fi);
+	op_fsync(&told, INO, 0, &fi);
+	late_interrupted(&mount, (uintptr_t)&told);
+	setrlimit(RLIMIT_NOFILE, &none);
+	look_at(2000);
+	setrlimit(RLIMIT_NOFILE, &all);
+	CU_ASSERT_EQUAL(live.answers, 0);
+	CU_ASSERT(kill.answers == 1 && kill.err == EINTR);
+	CU_ASSERT(told.answers == 1 && told.err == EINTR);
+	library_answers('s', 0);
+	library_answers('g', 0);
+	library_answers('s', 0);
+	CU_ASSERT(live.answers == 1 && !live.err);
+	end(&fi);
+}
+
 /* A file is released, and others use it, only when the write that nobody waits for is over. */
 static void written_behind(void)
 {
@@ -490,6 +517,7 @@ static void others(void)
 
 static const struct ut_case cases[] = {
 	{ "killed", killed },
+	{ "unseen", unseen },
 	{ "written behind", written_behind },
 	{ "in order", in_order },
 	{ "closes", closes },
