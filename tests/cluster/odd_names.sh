@@ -124,7 +124,8 @@ old_or_new() {
 }
 
 cd "$dir" || exit
-check "start in a folder with a blank" start_quietly --iops 2 --engine mem --disk-size 16M
+# With the umask of users who have a group of their own.
+check "start in a folder with a blank" eval '(umask 002 && start_quietly --iops 2 --engine mem --disk-size 16M)'
 all_names root
 old_or_new root
 export DDIO_CONF=none

@@ -129,13 +129,20 @@ void local_print_conf(FILE *f, const struct local_spec *s, const uint16_t *port)
 static int local_write_conf(const struct local_spec *s, const uint16_t *port)
 {
 	char path[4096];
-	int err;
+	int err, fd;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/ddio.conf", s->dir);
-	f = fopen(path, "wx");
-	if (!f)
+	/* Whatever the umask: ddio_conf_find() takes none that a group may write. */
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
 		return -errno;
+	f = fdopen(fd, "w");
+	if (!f) {
+		close(fd);
+		unlink(path);
+		return -ENOMEM;
+	}
 	local_print_conf(f, s, port);
 	if (!fclose(f))
 		return 0;

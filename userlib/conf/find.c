@@ -17,32 +17,36 @@ static bool is_own(const char *path)
 {
 	struct stat st;
 
-	return !stat(path, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+	return path && !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 int ddio_conf_find(const char *given, char path[DDIO_CONF_PATH], char *err, size_t err_len)
 {
 	const char *named = given ? given : getenv("DDIO_CONF");
-	char *local;
+	bool is_named = named && named[0];
+	/* Links are followed before the file is looked at, and not once more afterwards. */
+	char *local = is_named ? NULL : realpath(CONF_LOCAL, NULL);
 	int n = 0;
 
-	if (named && named[0]) {
+	if (is_named) {
 		n = snprintf(path, DDIO_CONF_PATH, "%s", named);
-	} else if (is_own(CONF_LOCAL)) {
-		local = realpath(CONF_LOCAL, NULL);
-		n = snprintf(path, DDIO_CONF_PATH, "%s", local ? local : CONF_LOCAL);
-		free(local);
+	} else if (is_own(local)) {
+		n = snprintf(path, DDIO_CONF_PATH, "%s", local);
 	} else if (!access(CONF_SYSTEM, F_OK)) {
 		n = snprintf(path, DDIO_CONF_PATH, "%s", CONF_SYSTEM);
 	} else {
 		snprintf(
 			err, err_len,
 			"no cluster's configuration: $DDIO_CONF is not set, and neither %s in this "
-			"directory (a file of yours) nor %s is there; 'ddio start' makes the former, "
-			"see ddio.conf(5)",
+			"directory (a file that you alone can write) nor %s is there; 'ddio start' makes "
+			"the former, see ddio.conf(5)",
 			CONF_LOCAL, CONF_SYSTEM);
-		return -ENOENT;
+		n = -ENOENT;
 	}
+	free(local);
+	if (n < 0)
+		return n;
 	if (n >= DDIO_CONF_PATH) {
 		snprintf(err, err_len, "the configuration's path is too long");
 		return -ENAMETOOLONG;
