@@ -117,6 +117,10 @@ old_or_new() {
 	check "$1: export --force goes through a link" eval '"$ddio" export --force f link && cmp -s new here && [ -L link ]'
 	rm link
 	check "$1: export to a device" "$ddio" export --force f /dev/null
+	# As /dev/stdout is one, and >(command).
+	ln -s /proc/self/fd/1 through
+	check "$1: export through a link to a pipe" eval '"$ddio" export --force f through | cmp - new && [ -L through ]'
+	rm through
 	small() { bash -c 'ulimit -f 100; trap "" XFSZ; exec "$0" export --force f here' "$ddio"; }
 	refused small && cmp -s new here && ! compgen -G ".ddio-*" && ok "$1: an export without room keeps the old file" ||
 		not_ok "$1: an export without room keeps the old file"

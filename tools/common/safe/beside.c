@@ -37,6 +37,14 @@ static int temp_open(struct beside *b, mode_t mode)
 	return -errno;
 }
 
+/* What has no name to take is written as it is: a device, a pipe, and where a link of /proc leads, such as /dev/stdout. */
+static bool is_written_in_place(const char *path, const struct stat *named)
+{
+	struct stat st;
+
+	return !S_ISREG(named->st_mode) && (!S_ISLNK(named->st_mode) || !stat(path, &st));
+}
+
 int beside_open(struct beside *b, const char *path, bool replace, mode_t mode)
 {
 	struct stat st;
@@ -56,11 +64,12 @@ int beside_open(struct beside *b, const char *path, bool replace, mode_t mode)
 		return -EISDIR;
 	if (there && !replace)
 		return -EEXIST;
-	if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
-		b->fd = open(b->path, O_WRONLY | O_CLOEXEC);
+	if (there && is_written_in_place(b->path, &st)) {
+		b->fd = open(b->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 		return b->fd < 0 ? -errno : 0;
 	}
-	err = temp_open(b, mode);
+	/* Nobody opens it before it has the permissions of the file that it replaces. */
+	err = temp_open(b, there ? 0600 : mode);
 	if (!err && there && S_ISREG(st.st_mode) && fchmod(b->fd, st.st_mode & 0777))
 		err = -errno;
 	if (err)

@@ -11,7 +11,7 @@
  * struct beside - a file that is being written
  * @fd: where to; beside_keep() and beside_drop() close it
  * @path: its name to be; of a link the file that it leads to
- * @temp: its name until then; "": it is no file, but a device or a pipe, which is written as it is
+ * @temp: its name until then; "": a device, a pipe or a file without a name, which is written as it is
  * @replace: take the place of a file that exists
  */
 struct beside {
