@@ -182,6 +182,9 @@ mounts() {
 	refused "$ddio" mount real || wrong+=" twice by a link"
 	"$ddio" umount link/ && [ ! -e real/hello ] || wrong+=" umount by a link"
 	refused "$ddio" umount link || wrong+=" umount of nothing"
+	"$ddio" mount real >/dev/null
+	ln -s hello real/sym && "$ddio" import --force in sym && soon eval '[ "$(stat -c %A real/sym)" = -rw-r--r-- ]' || wrong+=" import over a link"
+	"$ddio" umount real || wrong+=" umount after an import"
 	rmdir real && rm to link
 	check "$1: mount and umount" [ -z "$wrong" ]
 	[ -z "$wrong" ] || echo "$wrong"

@@ -91,7 +91,8 @@ static int look(struct place *p, const char *command, bool replace)
 		err = -EEXIST;
 		cmd_fail(command, 0, "%s exists: --force replaces it", p->name);
 	}
-	p->there = !err;
+	/* Every link has all permissions: they are none of a file's. */
+	p->there = !err && S_ISREG(q.attr.mode);
 	p->mode = q.attr.mode & 0777;
 	return err;
 }
