@@ -76,7 +76,7 @@ static int apply(struct store *store, MDB_txn *txn, const struct store_change *c
 	case CHANGE_REMOVE:
 		return apply_remove(store, txn, change);
 	case CHANGE_LIFE:
-		return store_apply_life(store, txn, change);
+		return store_apply_life(store, txn);
 	case CHANGE_SCRUB:
 		return store_apply_scrub(store, txn);
 	case CHANGE_PENDING:

@@ -128,6 +128,7 @@ static bool store_seal(void *ctx)
 	store->sealed_seq = store->seq++;
 	memset(&store->open, 0, sizeof(store->open));
 	store->scrub_sealed = store->scrub;
+	store->life_sealed = store->life;
 	/* What was written may not be recorded without its sums. */
 	if (sums_seal(&store->sums))
 		store->sealed_lost = -ENOMEM;

@@ -30,14 +30,19 @@ void life_first(struct store *store)
 	store->label.life = store->life.of.life;
 }
 
-int life_put(struct store *store, MDB_txn *txn)
+static int put_life(struct store *store, MDB_txn *txn, const struct rec_life *life)
 {
 	MDB_val k = lmdb_val(STORE_LIFE_KEY, strlen(STORE_LIFE_KEY)), v;
 	uint8_t buf[REC_LIFE_LEN];
 
-	rec_life_put(buf, &store->life);
+	rec_life_put(buf, life);
 	v = lmdb_val(buf, sizeof(buf));
 	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
+}
+
+int life_put(struct store *store, MDB_txn *txn)
+{
+	return put_life(store, txn, &store->life);
 }
 
 static int life_read(struct identity *id)
@@ -188,26 +193,13 @@ int store_known(struct store *store, uint64_t names, uint64_t change, uint64_t l
 	life->names = names;
 	if (lost > life->lost)
 		life->lost = lost;
-	batch_change(&store->open, &(struct store_change){ .kind = CHANGE_LIFE,
-							   .id = life->change,
-							   .start = life->names,
-							   .count = life->lost });
+	batch_change(&store->open, &(struct store_change){ .kind = CHANGE_LIFE });
 	return 0;
 }
 
-int store_apply_life(struct store *store, MDB_txn *txn, const struct store_change *change)
+int store_apply_life(struct store *store, MDB_txn *txn)
 {
-	MDB_val k = lmdb_val(STORE_LIFE_KEY, strlen(STORE_LIFE_KEY)), v;
-	struct rec_life life = { .of = store->life.of,
-				 .change = change->id,
-				 .names = change->start,
-				 .lost = change->count };
-	uint8_t buf[REC_LIFE_LEN];
-
-	life.of.known = true;
-	rec_life_put(buf, &life);
-	v = lmdb_val(buf, sizeof(buf));
-	return mdb_put(txn, store->db.dbi[STORE_META], &k, &v, 0);
+	return put_life(store, txn, &store->life_sealed);
 }
 
 bool store_lost(const struct store *store, uint64_t id)

@@ -62,8 +62,8 @@ struct store_change {
 	bool frozen;	/* OBJECT */
 	uint64_t id;
 	uint64_t block; /* OBJECT: the layout; PENDING, PENDED: the epoch */
-	uint64_t start; /* OBJECT, PENDING: the seed; LIFE: that of the name space; MOVE: the shadow */
-	uint64_t count;	 /* LIFE: rec_life.lost; PENDING: the shadow */
+	uint64_t start; /* OBJECT, PENDING: the seed; MOVE: the shadow */
+	uint64_t count;	 /* PENDING: the shadow */
 	uint32_t layout; /* PENDING */
 };
 
@@ -139,7 +139,7 @@ struct store {
 	struct ddio_disk *disk;
 	struct lmdb db;
 	struct label label;
-	struct rec_life life;
+	struct rec_life life, life_sealed;
 	bool ending;
 	uint64_t size; /* of the disk, whole sectors */
 	uint32_t sector;
@@ -209,7 +209,7 @@ int store_identify(struct store *store, const struct store_opts *opts, char *err
 int store_put_label(struct store *store, MDB_txn *txn, uint32_t flags);
 
 /* life.c: writes that the name space knows the disk.  Returns MDB_*. */
-int store_apply_life(struct store *store, MDB_txn *txn, const struct store_change *change);
+int store_apply_life(struct store *store, MDB_txn *txn);
 
 /* life.c: the record of how far the disk has been looked through: reads it, and writes it.  MDB_*. */
 void store_load_scrub(struct store *store);
