@@ -358,10 +358,16 @@ static void watch_arm(struct ns *ns)
 	ddio_timer_cancel(ns->env, &ns->timer);
 	ns->timer.fn = mounts_look;
 	ns->timer.arg = ns;
-	if (when && ddio_timer_arm(ns->env, &ns->timer, when))
+	if (when && !ns->unwatched && ddio_timer_arm(ns->env, &ns->timer, when))
 		ddio_env_log(
 			ns->env, DDIO_LOG_WARN,
 			"name space: no memory for a timer; mounts that have died keep their locks");
+}
+
+void ns_mounts_unwatch(struct ns *ns)
+{
+	ns->unwatched = true;
+	ddio_timer_cancel(ns->env, &ns->timer);
 }
 
 /* A mount that has ended leaves its results. */
@@ -468,6 +474,7 @@ static void condemn(struct ns *ns, struct ns_mount *m)
 
 	m->keep = true;
 	m->keeps = false;
+	m->marked = true;
 	m->ns = ns;
 	m->mark = (struct commit){ .done = condemned, .arg = m, .early = true };
 	ddio_list_del(&m->link);
@@ -515,6 +522,7 @@ int ns_mounts_load(struct ns *ns)
 			break;
 		m->before = true;
 		m->keeps = record_keeps(&c);
+		m->marked = !m->keeps;
 		m->away = ddio_env_now(ns->env);
 		ns->before++;
 	}
@@ -578,6 +586,9 @@ void ns_mount_told(struct ns *ns, struct ns_mount *m)
 {
 	m->told = true;
 	m->keeps = false;
+	/* It has been answered which locks it has lost, and what it gets from now on is its own.  If this fails the mark stays. */
+	if (m->marked && !mount_record(ns, m, false))
+		m->marked = false;
 	not_before(ns, m);
 }
 
@@ -588,9 +599,11 @@ bool ns_mount_keeps(const struct ns_mount *m)
 
 void ns_mount_detach(struct ns *ns, struct ns_mount *m, uint64_t heard)
 {
+	/* Its other connections may have been heard later than the last one that goes. */
+	if (heard > m->away)
+		m->away = heard;
 	if (--m->conns)
 		return;
-	m->away = heard;
 	watch_arm(ns);
 }
 

@@ -352,6 +352,8 @@ bool ns_in_use(const struct ns *ns, uint64_t ino);
  */
 bool ns_mount_own(struct ns_mount *mount, const struct ddio_who *who);
 void ns_mount_watch(struct ns *ns, const struct ns_mount_ops *ops, void *ctx);
+/* The node ends, and closes connections itself: from now on no mount is taken for silent. */
+void ns_mounts_unwatch(struct ns *ns);
 /*
  * Adds a connection to a mount.  @known: the mount existed.  Returns 0 or -errno; -EINPROGRESS: an earlier mount of that
  * name has not quite ended, and the same is to be asked in another turn.

@@ -48,6 +48,7 @@ enum {
  *	silent first
  * @ending: struct ns_mount: those that end; @end_busy: ns_mounts_go_on() is due
  * @condemned: struct ns_mount: those that end as soon as it is durable that they have lost their locks
+ * @unwatched: the node ends: see ns_mounts_unwatch()
  * @clones: struct ns_clone: files that are being made, and are in use
  * @moves: how often a directory has changed its place; @climber: the rename that keeps them where they are, or NULL;
  *	@held_up: struct ns_climb: those that wait for it
@@ -84,7 +85,7 @@ struct ns {
 	struct ddio_timer timer; /* of mounts without a connection, and of the grace */
 	struct ddio_list silent;
 	struct ddio_list ending, condemned;
-	bool end_busy;
+	bool end_busy, unwatched;
 	const struct ns_mount_ops *mount_ops;
 	void *mount_ctx;
 };
@@ -108,7 +109,7 @@ struct ns_told {
  * @walk: over @opens while it ends; @end: who is told, or NULL
  * @before: it is from before the restart, and has not reported yet; @told: it has reported
  * @any_done: @forgotten is valid; @keep: if it ends, its results stay
- * @keeps: it has not lost what it held before the restart, and may tell it again
+ * @keeps: it has not lost what it held before the restart, and may tell it again; @marked: its record says that it has lost it
  * @ns, @mark: make durable that it loses its locks
  * @lost: the name space has lost something that it was answered in an earlier life
  * @owned: since this start of the name space it is known whose it is: @owner's, 0: root's
@@ -124,7 +125,7 @@ struct ns_mount {
 	struct ddio_hash_walk walk;
 	struct ns_end *end;
 	uint32_t owner;
-	bool before, told, any_done, keep, keeps, owned, lost;
+	bool before, told, any_done, keep, keeps, marked, owned, lost;
 	struct ns_told *tells;
 	uint64_t ntells;
 	struct ns *ns;

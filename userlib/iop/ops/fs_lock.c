@@ -209,5 +209,7 @@ void fs_reactor_stop(struct reactor *reactor)
 		return;
 	locks_stop(&reactor->iop->locks, -ESHUTDOWN);
 	fs_mounts_unwatch(reactor->iop);
+	if (reactor->iop->ns)
+		ns_mounts_unwatch(reactor->iop->ns);
 	fs_leases_stop(reactor);
 }

@@ -152,6 +152,29 @@ static void test_lost(void)
 	nst_end(&t);
 }
 
+/* The timeout counts from when any connection was last heard, though the last one that goes was silent for longer. */
+static void test_heard_elsewhere(void)
+{
+	struct ns_mount *a;
+	bool known;
+	struct nst t;
+	uint64_t at;
+
+	nst_begin(&t);
+	a = attach(&t, 0, NULL);
+	ns_mount_told(t.ns, a);
+	at = ddio_env_now(t.env);
+	ddio_sim_run_for(t.world, NST_TIMEOUT / 2);
+	CU_ASSERT_PTR_EQUAL(attach(&t, 0, NULL), a);
+	ddio_sim_run_for(t.world, NST_TIMEOUT / 2);
+	ns_mount_detach(t.ns, a, ddio_env_now(t.env));
+	ns_mount_detach(t.ns, a, at);
+	ddio_sim_run_for(t.world, NST_TIMEOUT / 2);
+	attach(&t, 0, &known);
+	CU_ASSERT_TRUE(known);
+	nst_end(&t);
+}
+
 /*
  * Whoever is told to remove an inode's objects has it alone: a mount that had it open, was silent for too long and
  * comes back finds it gone, also if the name server is restarted in between
@@ -629,6 +652,7 @@ static const struct ut_case cases[] = {
 	{ "open files", test_open },
 	{ "orphans, in turns", test_orphans_in_turns },
 	{ "a mount is lost", test_lost },
+	{ "a mount is heard by any of its connections", test_heard_elsewhere },
 	{ "a mount comes back to what is being removed", test_comes_back },
 	{ "a mount comes back in time", test_back_in_time },
 	{ "a restart", test_restart },

@@ -170,11 +170,59 @@ static void test_kept(void)
 	sw_free(sw);
 }
 
+/* Nobody is taken for silent by a name server that is ending, however long its disks take. */
+static void test_slow_end(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *a = si_mount(sw, 1);
+	uint64_t began = ddio_sim_elapsed(sw->world);
+
+	CU_ASSERT_EQUAL(si_lock(a, DDIO_FS_LOCK_WRITE, 0), DDIO_ST_OK);
+	ddio_sim_set_offload(sw->env[1], 4ull * SI_TIMEOUT * MS);
+	si_restart(sw);
+	CU_ASSERT(ddio_sim_elapsed(sw->world) - began > 2ull * SI_TIMEOUT * MS);
+	CU_ASSERT_EQUAL(ddio_sim_logged(sw->world, "silent for too long"), 0);
+	sc_free(a);
+	CU_ASSERT_EQUAL(si_again(sw, 1), DDIO_ST_OK);
+	sw_free(sw);
+}
+
+/* One that has come back after it had lost its locks keeps those that it gets then. */
+static void test_back(void)
+{
+	struct sw *sw = sw_new(NULL);
+	struct sc *a = si_mount(sw, 1), *b = si_mount(sw, 2);
+	struct ddio_msg_fs_make x = { .seq = { 1, 0 }, .parent = DDIO_FS_ROOT, .name = "f" };
+	bool known;
+
+	/* What it was answered to this is kept, and with that its record. */
+	x.mode = S_IFREG | 0666;
+	CU_ASSERT_EQUAL(SC_CALL(a, FS_MAKE, fs_make, &x), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(si_lock(a, DDIO_FS_LOCK_WRITE, 0), DDIO_ST_OK);
+	a->deaf = true;
+	si_wait(b);
+	CU_ASSERT_EQUAL(si_lock(b, DDIO_FS_LOCK_NONE, 0), DDIO_ST_OK);
+	sc_free(a);
+	a = sc_new(sw, 0);
+	CU_ASSERT_EQUAL(si_attach(a, 1, 0, &known), DDIO_ST_OK);
+	CU_ASSERT_FALSE(known);
+	CU_ASSERT_EQUAL(si_lock(a, DDIO_FS_LOCK_WRITE, DDIO_FS_LOCK_AGAIN), DDIO_ST_STALE);
+	CU_ASSERT_EQUAL(si_attach(a, 1, DDIO_FS_ATTACH_TOLD, &known), DDIO_ST_OK);
+	CU_ASSERT_EQUAL(si_lock(a, DDIO_FS_LOCK_WRITE, 0), DDIO_ST_OK);
+	sc_free(a);
+	sc_free(b);
+	si_restart(sw);
+	CU_ASSERT_EQUAL(si_again(sw, 1), DDIO_ST_OK);
+	sw_free(sw);
+}
+
 static const struct ut_case cases[] = {
 	{ "others get the locks after the timeout", test_silent },
 	{ "who answers, or has nothing, stays", test_quiet },
 	{ "a lock that others have had is not given back", test_lost },
 	{ "a lock of before a restart is given back", test_kept },
+	{ "a name server that ends slowly takes nobody's locks", test_slow_end },
+	{ "a mount that has come back keeps its new locks", test_back },
 	{ NULL, NULL },
 };
 
