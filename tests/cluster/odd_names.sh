@@ -184,6 +184,8 @@ mounts() {
 	refused "$ddio" umount link || wrong+=" umount of nothing"
 	"$ddio" mount real >/dev/null
 	ln -s hello real/sym && "$ddio" import --force in sym && soon eval '[ "$(stat -c %A real/sym)" = -rw-r--r-- ]' || wrong+=" import over a link"
+	echo old >real/closed && chmod 0 real/closed && "$ddio" import --force in closed &&
+		soon eval '[ "$(stat -c %A-%s real/closed)" = -r---------70001 ]' || wrong+=" import over a closed file"
 	"$ddio" umount real || wrong+=" umount after an import"
 	rmdir real && rm to link
 	check "$1: mount and umount" [ -z "$wrong" ]

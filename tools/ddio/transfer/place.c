@@ -93,7 +93,8 @@ static int look(struct place *p, const char *command, bool replace)
 	}
 	/* Every link has all permissions: they are none of a file's. */
 	p->there = !err && S_ISREG(q.attr.mode);
-	p->mode = q.attr.mode & 0777;
+	/* No permissions would mean the usual ones, which let everybody read it. */
+	p->mode = q.attr.mode & 0777 ? q.attr.mode & 0777 : 0400;
 	return err;
 }
 
