@@ -61,8 +61,8 @@ struct store_change {
 	bool unwritten; /* EXTENT, MARK */
 	bool frozen;	/* OBJECT */
 	uint64_t id;
-	uint64_t block; /* OBJECT: the layout; PENDING, PENDED: the epoch */
-	uint64_t start; /* OBJECT, PENDING: the seed; MOVE: the shadow */
+	uint64_t block;	 /* OBJECT: the layout; PENDING, PENDED: the epoch */
+	uint64_t start;	 /* OBJECT, PENDING: the seed; MOVE: the shadow */
 	uint64_t count;	 /* PENDING: the shadow */
 	uint32_t layout; /* PENDING */
 };
