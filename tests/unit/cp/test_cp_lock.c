@@ -5,7 +5,8 @@
  */
 #include "tests/unit/cp/cp_world.h"
 
-enum { PROCS = 4, TIMEOUT_MS = 3000, ROUNDS = 10 };
+enum { PROCS = 4, TIMEOUT_MS = 3000, ROUNDS = 10, BREAKS = 60 };
+enum { BREAK_FIRST_NS = 122900000, BREAK_STEP_NS = 1500 };
 
 static struct ddio_file *file_of(struct cp_proc *p)
 {
@@ -516,6 +517,52 @@ static void missed(void)
 }
 
 /*
+ * A session is told that all that it had is lost, and its connection breaks meanwhile, while a call waits for the answer: the
+ * call ends, whenever the connection breaks.
+ */
+static void broken_run(struct cp_proc *p)
+{
+	struct ddio_env *env = p->w->proc[0].env;
+	struct ddio_file *f = file_of(p);
+	uint32_t i, *round = p->w->arg;
+	char c;
+
+	for (i = 1; i <= BREAKS; i++) {
+		if (p->rank == 1) {
+			CP_OK(p, ddio_lock(f, 0, 10, DDIO_LOCK_EXCLUSIVE));
+			CP_OK(p, ddio_unlock(f, 0, 10));
+			ddio_sim_sleep(p->env, CP_SEC / 2);
+		} else if (p->rank == 2) {
+			while (*round < i)
+				ddio_sim_sleep(p->env, CP_MS);
+			ddio_sim_cut(env);
+			ddio_sim_sleep(p->env, 2 * TIMEOUT_MS * CP_MS);
+			ddio_sim_rejoin(env);
+			ddio_sim_sleep(p->env, BREAK_FIRST_NS + i * BREAK_STEP_NS);
+			ddio_sim_cut(env);
+			ddio_sim_sleep(p->env, 10 * CP_MS);
+			ddio_sim_rejoin(env);
+		} else {
+			p->session->timeout_ns = 60 * CP_SEC;
+			CP_OK(p, ddio_lock(f, 9, 2, DDIO_LOCK_EXCLUSIVE));
+			*round = i;
+			ddio_sim_sleep(p->env, 2 * TIMEOUT_MS * CP_MS);
+			CU_ASSERT_EQUAL(cp_note(p, (int)ddio_pread(f, &c, 1, 9)), -ESTALE);
+			CU_ASSERT_EQUAL(cp_note(p, ddio_unlock(f, 9, 2)), -ESTALE);
+			ddio_sim_sleep(p->env, CP_SEC);
+		}
+	}
+	ddio_close(f);
+}
+
+static void broken(void)
+{
+	uint32_t round = 0;
+
+	run(3, broken_run, &round);
+}
+
+/*
  * Nothing that rank 0 sends arrives for a while, so that it gives up, and the name server does not notice.  It is told
  * later that the lock is free.
  */
@@ -563,6 +610,7 @@ int main(void)
 		{ "trouble", trouble },
 		{ "out of reach", out_of_reach },
 		{ "missed", missed },
+		{ "broken while all is told again", broken },
 		{ "given up", given_up },
 		{ NULL, NULL },
 	};

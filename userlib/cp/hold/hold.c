@@ -49,7 +49,8 @@ static void holder_up(struct holder *h);
 
 static bool holder_wanted(const struct holder *h)
 {
-	return h->sent || h->stale || !ddio_list_empty(&h->waiting) || hold_ranges_any(&h->ranges);
+	return h->sent || h->stale || !ddio_list_empty(&h->waiting) ||
+	       !ddio_list_empty(&h->checks) || hold_ranges_any(&h->ranges);
 }
 
 static uint64_t holder_now(const struct holder *h)
