@@ -9,7 +9,7 @@ nodes=("$(cat "$dir/c/io0.pid")" "$(cat "$dir/c/io1.pid")")
 wake() { kill -CONT "${nodes[@]}" 2>/dev/null; }
 trap 'wake; finish' EXIT
 check "another mount" mount_at other cache=none
-declare -A cases=([soft]=killed,closes [hard]=killed,runs,closes,pages,overwrites)
+declare -A cases=([soft]="killed,closes" [hard]="killed,runs,closes,pages,overwrites")
 for kind in soft hard; do
 	check "mount, $kind" mount_at $kind $kind
 	check "$kind" python3 tests/helpers/away.py "$dir/$kind" "$dir/other" "$DDIO_PATIENCE" "${cases[$kind]}" "${nodes[@]}"

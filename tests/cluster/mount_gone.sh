@@ -61,7 +61,8 @@ kind() {
 			;;
 		esac
 	done
-	exec {prog[1]}>&-
+	eval "exec ${prog[1]}>&-"
+	# shellcheck disable=SC2154 # of the coprocess
 	wait "$prog_PID" 2>/dev/null
 	check "$1: $rounds rounds, $kept kept, $told told" [ $((kept + told)) = "$rounds" ]
 	check "$1: consistent" "$ddio" fsck

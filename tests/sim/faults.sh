@@ -81,7 +81,7 @@ planted() {
 		not_ok "a planted bug was taken for another one: $1"
 	fi
 }
-planted flush 'when it was synced\|does not start\|expected version'
+planted flush 'when it was synced\|does not start\|expected version\|does not match its checksum'
 planted byte 'expected version'
 planted verdict ' says '
 planted hang 'hangs in\|took 40000 ms'
@@ -101,7 +101,7 @@ planted_inside() {
 		not_ok "no bug could be planted: $1"
 	elif "$lab" sim --faults "${seeds[@]}" --first >"$log" 2>&1; then
 		not_ok "a planted bug was not found in ${seeds[1]} seeds: $1"
-	elif grep -q '^seed [0-9]*: round .* \(expected version\|returns 0, but\|said to be wrong\|does not match its checksum\|is a different file\|put back from a backup\|cannot hold\|another has it\|as they never were\|rename: Input/output error\|hangs in \(lock\|pwrite\)\|a snapshot of f[0-9]* was written\|all is well, but cp[0-9]* gets -11[02] \|another reactor.s connection carries this one\)' "$log"; then
+	elif grep -q '^seed [0-9]*: round .* \(expected version\|returns 0, but\|said to be wrong\|does not match its checksum\|is a different file\|put back from a backup\|cannot hold\|another has it\|as they never were\|rename: Input/output error\|hangs in \(lock\|pwrite\)\|a snapshot of f[0-9]* was written\|all is well, but cp[0-9]* gets -11[02] \|another reactor.s connection carries this one\|the name space is older than what disk\)' "$log"; then
 		ok "planted and found: $1: $(grep -m 1 '^seed' "$log")"
 	else
 		head -3 "$log"

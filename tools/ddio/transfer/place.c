@@ -149,7 +149,7 @@ static int change_name(struct place *p, uint32_t flags, struct name_question *q)
 /* Without an answer nothing is removed: which of the two has the name will be known later. */
 static int names_sync(struct place *p, const char *command)
 {
-	struct name_question q;
+	struct name_question q = { .err = 0 };
 
 	if (!ASK(&q, ddio_fs_sync_names(p->fs, answered, &q)))
 		return 0;

@@ -95,9 +95,12 @@ int file_call_run(struct ddio_file *file, struct session_call *call,
 		  void (*run)(struct session_call *call))
 {
 	struct file_guard g = { .check.done = guard_done, .call = call, .run = run };
+	int ret;
 
 	call->guard = &g;
-	return call_run(file->session, call, guard_run);
+	ret = call_run(file->session, call, guard_run);
+	call->guard = NULL;
+	return ret;
 }
 
 bool file_unmissed(const struct ddio_file *file, struct error *error)

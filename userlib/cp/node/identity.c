@@ -210,7 +210,8 @@ static int take(struct node_identity *id, const struct ddio_msg_welcome *w)
 
 	if (!ids)
 		return -ENOMEM;
-	memcpy(ids, w->ids.ids, len);
+	if (len)
+		memcpy(ids, w->ids.ids, len);
 	ddio_msg_disk_ids_free(&id->disks);
 	id->disks = w->ids;
 	id->disks.ids = ids;

@@ -294,7 +294,7 @@ static void listed_durable(struct commit *commit, int err)
 /* Puts the next files without a name into the queue, which is empty. */
 static void list(struct clone_reaper *r)
 {
-	struct ddio_msg_ns_listing out;
+	struct ddio_msg_ns_listing out = { .more = false };
 	uint32_t i;
 	uint64_t at;
 	int err = -EIO;
