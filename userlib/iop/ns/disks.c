@@ -354,6 +354,12 @@ static enum ns_meeting accept(enum ns_meeting met, const struct ddio_disk_id *id
 	return met;
 }
 
+/* Returns true if the name space was accepted in this run, though this life of the disk had heard of more. */
+static bool was_accepted(const struct ns *ns, const struct ddio_disk_id *id)
+{
+	return id->disk < ns->ndisks && ns->accepted[id->disk] == id->life;
+}
+
 /*
  * Meets one disk; @id->lost: what it has lost, which are no files that there never were (-ERANGE).  Returns 0 or -errno; *@met tells
  * what stands in the way.
@@ -362,7 +368,8 @@ static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meet
 {
 	struct known_disk known = { .lost = 0 };
 	int ret = get_disk(ns, id->disk, &known);
-	bool unknown = !have(ns, id->names, id->change);
+	/* A client that asked the disk before the name space was accepted brings an old word of it. */
+	bool unknown = !have(ns, id->names, id->change) && !was_accepted(ns, id);
 
 	if (ret && ret != -ENOENT)
 		return ret;
@@ -372,6 +379,8 @@ static int meet(struct ns *ns, struct ddio_disk_id *id, bool names, enum ns_meet
 	else if (unknown && *met == NS_DISK_OTHER)
 		*met = NS_DISK_FORGOT; /* put there after this name space's backup */
 	*met = accept(*met, id, names);
+	if (unknown && names && id->disk < ns->ndisks && *met != NS_NAMES_PAST)
+		ns->accepted[id->disk] = id->life;
 	if (*met == NS_NAMES_PAST &&
 	    (have(ns, id->names, 0) || (!ret && !memcmp(known.uuid, id->uuid, sizeof(id->uuid)))))
 		ns->old = id->disk + 1ull;

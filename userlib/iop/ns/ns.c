@@ -147,6 +147,12 @@ int ns_open(struct ddio_env *env, const struct ns_opts *opts, struct ns **result
 	ns->env = env;
 	ns->block = opts->block;
 	ns->ndisks = opts->ndisks;
+	ns->accepted = calloc(ns->ndisks + 1ull, sizeof(*ns->accepted));
+	if (!ns->accepted) {
+		snprintf(err, err_len, "name space: out of memory");
+		ret = -ENOMEM;
+		goto free_ns;
+	}
 	ns->timeout_ns = opts->timeout_ns;
 	ns->began = ddio_env_wall(env);
 	ns->sync = opts->sync;
@@ -175,6 +181,7 @@ close_kv:
 	free(ns->removed);
 	kv_close(ns->kv);
 free_ns:
+	free(ns->accepted);
 	free(ns);
 	return ret;
 }
@@ -186,6 +193,7 @@ void ns_close(struct ns *ns)
 	ns_mounts_free(ns);
 	free(ns->removed);
 	kv_close(ns->kv);
+	free(ns->accepted);
 	free(ns);
 }
 

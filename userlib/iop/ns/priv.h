@@ -37,7 +37,8 @@ enum {
  * @damaged: the change behind which the journal was damaged, plus 1, until somebody has accepted that; @old: a disk that has
  *	heard of more, plus 1; 0: neither
  * @ends: see ns_ends()
- * @began: changes from here on are of this start
+ * @began: changes from here on are of this start; @accepted: of each disk, the life that had heard of more than there was when somebody
+ *	accepted that in this run
  * @count: inodes; @counting: how many the current change adds
  * @opens: struct open_inode: those that mounts have open
  * @mounts: struct ns_mount; @before: how many of before the restart have not reported yet
@@ -64,7 +65,7 @@ struct ns {
 	uint64_t timeout_ns;
 	uint64_t next, limit, reserving;
 	bool passed;
-	uint64_t life, machine, damaged, old, began;
+	uint64_t life, machine, damaged, old, began, *accepted;
 	struct ddio_ends ends;
 	uint64_t count;
 	int64_t counting;
