@@ -261,13 +261,12 @@ static inline void gen_fs_wrote(struct rnd *r, struct ddio_msg_fs_wrote *x)
 static inline void gen_fs_lease(struct rnd *r, struct ddio_msg_fs_lease *x)
 {
 	x->ino = gen_ino(r);
-	x->flags = (uint32_t)rnd_below(r, 4);
+	x->flags = (uint32_t)rnd_below(r, 2);
 }
 
 static inline void gen_fs_leased(struct rnd *r, struct ddio_msg_fs_leased *x)
 {
-	x->lease = rnd_u64(r) | 1;
-	x->flags = (uint32_t)rnd_below(r, 8);
+	x->lease = rnd_u64(r);
 	gen_attr(r, &x->attr);
 }
 

@@ -42,16 +42,13 @@ CODEC(fs_wrote, ddio_msg_fs_wrote)
 static inline void code_fs_lease(struct ddio_coder *c, struct ddio_msg_fs_lease *x)
 {
 	code_ino(c, &x->ino);
-	code_flags(c, &x->flags, DDIO_FS_LEASE_ALONE | DDIO_FS_LEASE_CUT);
+	code_flags(c, &x->flags, DDIO_FS_LEASE_ALONE);
 }
 CODEC(fs_lease, ddio_msg_fs_lease)
 
 static inline void code_fs_leased(struct ddio_coder *c, struct ddio_msg_fs_leased *x)
 {
 	code_u64(c, &x->lease);
-	code_flags(c, &x->flags,
-		   DDIO_FS_LEASED_ALONE | DDIO_FS_LEASED_AGAIN | DDIO_FS_LEASED_CLEAN);
-	code_check(c, x->lease || !(x->flags & ~DDIO_FS_LEASED_AGAIN), -EINVAL);
 	code_attr(c, &x->attr);
 }
 CODEC(fs_leased, ddio_msg_fs_leased)

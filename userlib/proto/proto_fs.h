@@ -199,18 +199,11 @@ struct ddio_msg_fs_lease {
 	uint32_t flags; /* DDIO_FS_LEASE_* */
 };
 #define DDIO_FS_LEASE_ALONE 0x1u /* not if another mount has the inode open, or the lease */
-#define DDIO_FS_LEASE_CUT 0x2u	 /* to cut off what lies beyond the end */
 
 struct ddio_msg_fs_leased { /* LEASE reply */
-	uint64_t lease;	    /* its number; 0: the mount has none */
-	uint32_t flags;	    /* DDIO_FS_LEASED_* */
+	uint64_t lease;	    /* its number; 0: the mount does not get it */
 	struct ddio_fs_attr attr;
 };
-
-#define DDIO_FS_LEASED_ALONE \
-	0x1u /* nobody else can have bytes there that the name space has not been told of */
-#define DDIO_FS_LEASED_AGAIN 0x2u /* CUT: that is not known yet, and is to be asked again */
-#define DDIO_FS_LEASED_CLEAN 0x4u /* and nobody who has died has left any */
 
 struct ddio_fs_recall {
 	uint64_t ino, lease;

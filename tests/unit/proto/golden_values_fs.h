@@ -137,9 +137,7 @@ static const struct ddio_msg_fs_wrote fs_wrote_sync = {
 	.ino = N64(1), .end = N64(2), .flags = DDIO_FS_WROTE_TIMES, .sync = true
 };
 static const struct ddio_msg_fs_lease fs_lease = { .ino = N64(1), .flags = DDIO_FS_LEASE_ALONE };
-static const struct ddio_msg_fs_leased fs_leased = {
-	.lease = N64(1), .flags = DDIO_FS_LEASED_ALONE | DDIO_FS_LEASED_CLEAN, .attr = FILE_ATTR
-};
+static const struct ddio_msg_fs_leased fs_leased = { .lease = N64(1), .attr = FILE_ATTR };
 static const struct ddio_fs_recall few_recalls[] = { { N64(1), N64(2) }, { N64(3), N64(4) } };
 static const struct ddio_msg_fs_recalled fs_recalled = {
 	.n = 2, .leases = (struct ddio_fs_recall *)few_recalls

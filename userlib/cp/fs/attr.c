@@ -283,7 +283,6 @@ void ddio_fs_getattr_within(struct ddio_fs *fs, uint64_t ino, uint64_t max_age_n
 struct set_job {
 	struct fsc_job job;
 	struct fsc_inode *inode;
-	bool opened;
 	struct fsc_opening opening;
 	struct fsc_cut cut;
 };
@@ -299,9 +298,7 @@ static void set_end(struct fsc_job *job)
 	struct fsc_error error = sj->cut.error;
 	struct ddio_fs_reply reply = { .attr = error.err ? NULL : &sj->cut.attr };
 
-	if (sj->opened)
-		fsc_release_quietly(sj->inode);
-	else if (sj->inode)
+	if (sj->inode)
 		fsc_inode_put(sj->inode);
 	fsc_job_end(job, &error, &reply);
 }
@@ -347,7 +344,6 @@ static void set_looked(struct fsc_opening *opening)
 		set_end(&sj->job);
 		return;
 	}
-	sj->opened = !opening->look;
 	fsc_job_go(&sj->job, &sj->job.fs->reactor[0], sj->inode->r, set_news);
 }
 
@@ -364,12 +360,11 @@ static void set_run(struct fsc_job *job)
 	sj->inode = fsc_inode_get(job->fs, sj->cut.msg.ino);
 	if (!sj->inode) {
 		fsc_job_fail(job, -ENOMEM, "out of memory");
-	} else if (fsc_inode_spread(sj->inode) && (sj->inode->opens || !sj->cut.msg.size)) {
+	} else if (fsc_inode_spread(sj->inode)) {
 		fsc_job_go(job, &job->fs->reactor[0], sj->inode->r, set_go);
 	} else {
-		/* Only who has the file open gets a lease, without which it may become no longer. */
 		sj->opening.inode = sj->inode;
-		sj->opening.look = !sj->cut.msg.size;
+		sj->opening.look = true;
 		sj->opening.done = set_looked;
 		fsc_open(&sj->opening);
 	}

@@ -242,13 +242,6 @@ bool lease_held(const struct leases *leases, uint64_t ino, const void *mount, ui
 	return lease && lease->holder && lease->holder->mount == mount && lease->number == number;
 }
 
-uint64_t lease_number(const struct leases *leases, uint64_t ino, const void *mount)
-{
-	const struct lease *lease = lease_find(leases, ino);
-
-	return lease && lease->holder && lease->holder->mount == mount ? lease->number : 0;
-}
-
 bool lease_of_other(const struct leases *leases, uint64_t ino, const void *mount)
 {
 	const struct lease *lease = lease_find(leases, ino);

@@ -60,8 +60,6 @@ void *leases_listener(const struct leases *leases, const void *mount);
 uint64_t lease_grant(struct leases *leases, uint64_t ino, const void *mount);
 /* Returns true if the mount has this lease. */
 bool lease_held(const struct leases *leases, uint64_t ino, const void *mount, uint64_t number);
-/* Returns the number of the mount's lease of the inode, or 0. */
-uint64_t lease_number(const struct leases *leases, uint64_t ino, const void *mount);
 /* Returns true if another than @mount (NULL: any) has a lease of the inode. */
 bool lease_of_other(const struct leases *leases, uint64_t ino, const void *mount);
 /* Returns true if those who waited for the end of a lease of the inode have not all been called. */

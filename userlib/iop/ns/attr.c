@@ -39,14 +39,6 @@ int ns_claim(struct ns *ns, const struct ns_mount *mount, struct inode *inode)
 	return ns_end(ns, ns_store(ns, inode));
 }
 
-int ns_claim_end(struct ns *ns, const struct ns_mount *mount, struct inode *inode)
-{
-	ns_begin(ns);
-	writer_set(inode, mount);
-	inode->change++;
-	return ns_end(ns, ns_store(ns, inode));
-}
-
 bool ns_still_holds(const struct ns *ns, const struct ns_mount *mount, const struct inode *inode,
 		    const struct ddio_msg_fs_wrote *x)
 {
@@ -314,9 +306,6 @@ int ns_wrote(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_
 		ret = regular_check(inode);
 	if (ret)
 		return ret;
-	/* Its bytes may have been cut off while it was taken for dead: they are to be written once more. */
-	if (x->end && !(x->flags & DDIO_FS_WROTE_LEASED) && ns_was_late(mount, x->ino))
-		return -EAGAIN;
 	if (x->end <= inode->size && !(x->flags & ~(DDIO_FS_WROTE_DATA | LEASE_FLAGS)) &&
 	    (!(x->flags & DDIO_FS_WROTE_DATA) || inode->flags & INODE_DATA))
 		return 0;

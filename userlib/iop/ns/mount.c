@@ -20,22 +20,18 @@ static const uint8_t lost_mark = 1;
 /**
  * struct open_inode - an inode that is open
  * @mounts: how many have it open
- * @first: it had no data when it was opened, and one mount alone has had it open since
  */
 struct open_inode {
 	struct ddio_hash_node node; /* struct ns.opens, by number */
 	uint32_t mounts;
-	bool first;
 };
 
 /**
  * struct mount_open - an inode that one mount has open
- * @late: it was lost, and others may have cut the file before the mount came back
  */
 struct mount_open {
 	struct ddio_hash_node node; /* struct ns_mount.opens, by number */
 	uint64_t ino;
-	bool late;
 };
 
 static struct ns_mount *mount_find(const struct ddio_list *list, const uint8_t *id)
@@ -634,7 +630,6 @@ int ns_open_file(struct ns *ns, struct ns_mount *m, uint64_t ino, bool again, st
 	}
 	mine->ino = ino;
 	ddio_hash_add(&m->opens, &mine->node, ino);
-	open->first = !open->mounts && !(in->flags & INODE_DATA);
 	open->mounts++;
 	return 0;
 }
@@ -657,50 +652,4 @@ uint32_t ns_openers(const struct ns *ns, const struct ns_mount *m, uint64_t ino)
 	const struct open_inode *open = mine_find(m, ino) ? open_find(ns, ino) : NULL;
 
 	return open ? open->mounts : 0;
-}
-
-uint32_t ns_others(const struct ns *ns, const struct ns_mount *m, uint64_t ino)
-{
-	const struct open_inode *open = open_find(ns, ino);
-
-	return open ? open->mounts - (mine_find(m, ino) != NULL) : 0;
-}
-
-bool ns_others_unsure(const struct ns *ns, const struct ns_mount *m, uint64_t ino)
-{
-	const struct ns_mount *other;
-
-	if (ns_grace(ns) || ns->end_busy)
-		return true;
-	if (!ns_others(ns, m, ino))
-		return false;
-	ddio_list_for_each_entry(other, &ns->mounts, link)
-		if (other != m && !other->conns && mine_find(other, ino))
-			return true;
-	return false;
-}
-
-bool ns_is_first(const struct ns *ns, const struct ns_mount *m, uint64_t ino)
-{
-	const struct open_inode *open = mine_find(m, ino) ? open_find(ns, ino) : NULL;
-
-	return open && open->first;
-}
-
-void ns_opened_late(struct ns_mount *m, uint64_t ino)
-{
-	struct mount_open *mine = mine_find(m, ino);
-
-	if (mine && !m->before)
-		mine->late = true;
-}
-
-bool ns_was_late(const struct ns_mount *m, uint64_t ino)
-{
-	struct mount_open *mine = m ? mine_find(m, ino) : NULL;
-	bool late = mine && mine->late;
-
-	if (late)
-		mine->late = false;
-	return late;
 }

@@ -143,13 +143,10 @@ int ns_setattr(struct ns *ns, const struct ns_mount *mount, const struct ddio_ms
  * and, of an executable, S_ISGID; security.capability).  Returns 0 or -errno.
  */
 int ns_disarm(struct ns *ns, struct inode *inode);
-/* -EAGAIN: what the mount has written beyond the end may have been cut off since: it is to be written once more. */
 int ns_wrote(struct ns *ns, const struct ns_mount *mount, const struct ddio_msg_fs_wrote *x,
 	     struct inode *inode);
 /* A mount gets the inode's lease: whatever it writes is its own until another mount gets one, or changes data. */
 int ns_claim(struct ns *ns, const struct ns_mount *mount, struct inode *inode);
-/* The same, and it is about to cut off what lies beyond the end: the inode's change moves. */
-int ns_claim_end(struct ns *ns, const struct ns_mount *mount, struct inode *inode);
 /*
  * Returns true if what @mount says of @inode by a lease that it has lost still holds: nobody else has changed data, size or
  * time of modification since, or got a lease, but perhaps the mount itself has changed something.
@@ -388,16 +385,8 @@ uint64_t ns_timeout(const struct ns *ns);
  */
 int ns_open_file(struct ns *ns, struct ns_mount *mount, uint64_t ino, bool again,
 		 struct inode *inode);
-/* The mount had the inode open before, and was taken for dead, or was known before a restart, which then says nothing. */
-void ns_opened_late(struct ns_mount *mount, uint64_t ino);
 /* Returns how many mounts have the inode open; 0 unless @mount is one of them. */
 uint32_t ns_openers(const struct ns *ns, const struct ns_mount *mount, uint64_t ino);
-/* Returns how many other mounts have the inode open. */
-uint32_t ns_others(const struct ns *ns, const struct ns_mount *mount, uint64_t ino);
-/* Returns true if one of them may be dead, which is known when it has been silent for the timeout. */
-bool ns_others_unsure(const struct ns *ns, const struct ns_mount *mount, uint64_t ino);
-/* Returns true if all of the inode's data came while this mount alone had it open. */
-bool ns_is_first(const struct ns *ns, const struct ns_mount *mount, uint64_t ino);
 int ns_release(struct ns *ns, struct ns_mount *mount, uint64_t ino, struct ns_left *left);
 
 #endif /* DDIO_NS_H */

@@ -133,9 +133,6 @@ struct ns_mount {
 	struct commit mark;
 };
 
-/* mount.c: returns true, once, if the mount had lost the inode that it has open: it may have been cut meanwhile. */
-bool ns_was_late(const struct ns_mount *mount, uint64_t ino);
-
 /* change.c */
 /* Allocates a new inode's number; -EAGAIN: none is reserved yet. */
 int ns_take_id(struct ns *ns, uint64_t *ino);

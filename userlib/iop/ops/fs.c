@@ -144,7 +144,6 @@ int serve_fs_open(struct server_request *req, const void *payload)
 	struct ddio_msg_fs_open x;
 	struct inode inode;
 	uint32_t flags = 0;
-	bool lost;
 	int err;
 
 	FS_DECODE(req, payload, fs_open, &x, "number or flags");
@@ -153,12 +152,8 @@ int serve_fs_open(struct server_request *req, const void *payload)
 	} else {
 		if (!fs_need_mount(req))
 			return 0;
-		lost = x.flags & DDIO_FS_OPEN_AGAIN &&
-		       !ns_openers(fs_ns(req), fs_mount(req), x.ino);
 		err = ns_open_file(fs_ns(req), fs_mount(req), x.ino, x.flags & DDIO_FS_OPEN_AGAIN,
 				   &inode);
-		if (!err && lost)
-			ns_opened_late(fs_mount(req), x.ino);
 	}
 	if (!err && inode_is(&inode, S_IFREG))
 		flags = DDIO_FS_OPENED_RECORD;

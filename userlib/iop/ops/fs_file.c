@@ -3,7 +3,6 @@
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
-#include "iop/ops/look/path_open.h"
 #include "iop/ops/user/users.h"
 
 /**
@@ -282,5 +281,4 @@ void fs_client_gone(struct client *client)
 		ns_mount_detach(client->reactor->iop->ns, client->mount, heard);
 	client->mount = NULL;
 	fs_epochs_gone(client);
-	path_client_gone(client);
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include "iop/ops/fs.h"
 #include "iop/ops/handlers.h"
-#include "iop/ops/look/path_open.h"
 #include "iop/ops/user/users.h"
 
 enum { CONCERNED_MAX = 3, FEW_RECALLS = 16 };
@@ -412,37 +411,6 @@ static uint64_t lease_give(const struct server_request *req, const struct ddio_m
 	return 0;
 }
 
-/*
- * A lease to cut off what lies beyond the file's end, where somebody who has died may have left bytes.  Nobody who lives may have
- * some there that the name server has not heard of: no other mount has the file open, nor has a connection of libddio.  The
- * inode's change is recorded, with the mount as the writer, before the first byte is cut: what a holder tells late that was
- * given up is refused (ns_still_holds()), and what was written without a lease is written once more (ns_wrote()).
- */
-static void lease_cut(const struct server_request *req, struct inode *inode,
-		      struct ddio_msg_fs_leased *out)
-{
-	struct ns *ns = fs_ns(req);
-	uint64_t ino = inode->ino;
-
-	out->lease = lease_number(leases_of(req), ino, fs_mount(req));
-	if (ns_others_unsure(ns, fs_mount(req), ino)) {
-		out->flags = DDIO_FS_LEASED_AGAIN;
-		return;
-	}
-	if (ns_others(ns, fs_mount(req), ino) || path_is_open(req->reactor->iop, ino) ||
-	    !inode_is(inode, S_IFREG))
-		return;
-	if (!is_leased(req, ino) && !fs_end_is_locked(req, ino) && !ns_is_cloned(ns, ino) &&
-	    !fs_epoch_is_open(req, ino))
-		out->lease = lease_grant(leases_of(req), ino, fs_mount(req));
-	if (!out->lease || ns_claim_end(ns, fs_mount(req), inode)) {
-		out->flags = DDIO_FS_LEASED_AGAIN;
-		return;
-	}
-	path_cut(req->reactor->iop, ino);
-	out->flags = DDIO_FS_LEASED_ALONE;
-}
-
 static int lease_serve(struct server_request *req, const void *payload)
 {
 	struct ddio_msg_fs_leased out = { .lease = 0 };
@@ -457,13 +425,8 @@ static int lease_serve(struct server_request *req, const void *payload)
 	if (err) {
 		server_fail_errno(req, err, "leasing a file");
 	} else {
-		if (x.flags & DDIO_FS_LEASE_CUT)
-			lease_cut(req, &inode, &out);
-		else if (!is_leased(req, x.ino))
+		if (!is_leased(req, x.ino))
 			out.lease = lease_give(req, &x, &inode);
-		if (out.lease && !path_is_open(req->reactor->iop, x.ino) &&
-		    ns_is_first(fs_ns(req), fs_mount(req), x.ino))
-			out.flags = DDIO_FS_LEASED_ALONE | DDIO_FS_LEASED_CLEAN;
 		inode_attr(&inode, &out.attr);
 		FS_REPLY(req, fs_leased, &out, false);
 	}
@@ -476,7 +439,7 @@ int serve_fs_lease(struct server_request *req, const void *payload)
 	struct ddio_msg_fs_lease x;
 
 	FS_DECODE(req, payload, fs_lease, &x, "number or flags");
-	if (x.flags & (DDIO_FS_LEASE_ALONE | DDIO_FS_LEASE_CUT))
+	if (x.flags & DDIO_FS_LEASE_ALONE)
 		return lease_serve(req, payload);
 	return fs_unleased(req, payload, lease_serve);
 }
@@ -577,7 +540,6 @@ void fs_leases_stop(struct reactor *reactor)
 	struct ddio_iop *iop = reactor->iop;
 
 	ddio_timer_cancel(reactor->env, &iop->lease_timer);
-	path_cuts_free(iop);
 	leases_each_listener(&iop->leases, listener_shut);
 	leases_stop(&iop->leases);
 }

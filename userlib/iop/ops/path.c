@@ -5,7 +5,6 @@
 #include <string.h>
 #include "iop/ops/fs_reply.h"
 #include "iop/ops/handlers.h"
-#include "iop/ops/look/path_open.h"
 #include "iop/ops/user/users.h"
 
 static int fail_file(struct server_request *req, int err, const char *path, uint64_t id)
@@ -136,7 +135,6 @@ static int create_try(struct server_request *req, const struct ddio_msg_ns_creat
 		err = mark_data(ns, &inode);
 	if (!err) {
 		user_made(req, &inode, made);
-		path_opened(req, inode.ino);
 		return reply_record(req, &inode, false);
 	}
 	inode_free(&inode);
@@ -250,7 +248,6 @@ int serve_ns_lookup(struct server_request *req, const void *payload)
 	if (!err) {
 		if (x.path[0])
 			user_tell_inode(req, &inode);
-		path_opened(req, inode.ino);
 		return reply_record(req, &inode, false);
 	}
 	inode_free(&inode);
@@ -374,16 +371,6 @@ int serve_ns_size(struct server_request *req, const void *payload)
 
 	if (err)
 		return server_fail_decode(req, err, "number or size");
-	if (req->msg.opcode == DDIO_OP_NS_EXTEND && path_was_cut(req, x.id)) {
-		path_opened(req, x.id);
-		server_fail(
-			req, DDIO_ST_IO,
-			"file %llu: what was written beyond its end may have been cut off while the "
-			"name server could not be reached: write it again",
-			(unsigned long long)x.id);
-		return 0;
-	}
-	path_opened(req, x.id);
 	if (req->msg.opcode == DDIO_OP_NS_SET_SIZE)
 		err = size_set(fs_ns(req), &x, &inode);
 	else

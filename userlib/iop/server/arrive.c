@@ -20,7 +20,6 @@ static struct server_client *client_new(struct reactor *reactor)
 	ddio_list_init(&sc->c.link);
 	ddio_list_init(&sc->c.members);
 	ddio_list_init(&sc->c.opened);
-	ddio_list_init(&sc->c.path_opens);
 	ddio_list_init(&sc->requests);
 	sc->end.fn = server_client_end_posted;
 	sc->end.arg = sc;

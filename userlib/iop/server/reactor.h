@@ -70,8 +70,6 @@ struct iop_disk {
  * @mount: the mount that it belongs to, or NULL; @alive: whether that is heard; @asked: it was
  *	asked once; @silent: it did not answer
  * @epochs: how many epochs of files it has opened, in @opened
- * @path_opens: struct path_open.link, @paths of them; @paths_all: it counts as one that has opened
- *	every file, see ops/look/path_open.h
  * @starts, @told: the collective executor's: what both ends remember of requests for collectives, and of what members
  *	tell of their descriptions, or NULL
  * @job: whose requests it brings
@@ -89,9 +87,6 @@ struct client {
 	struct ddio_alive alive;
 	struct ddio_list opened;
 	uint64_t epochs;
-	struct ddio_list path_opens;
-	uint32_t paths;
-	bool paths_all;
 	struct ddio_past *starts, *told;
 	struct iop_job *job;
 	struct iop_user *user;
@@ -154,9 +149,6 @@ struct user_asking;
  * @boot: random; tells one incarnation from the next
  * @began_ns: when it started, on reactor 0's clock
  * @epochs: struct open_epoch, by file: of the name space, not decided yet; reactor 0's
- * @path_opens: struct path_open, by file: files that libddio has open; @paths_all: clients that have
- *	opened all; @path_cuts: nodes by file: those whose end was cut; @cuts_all: all count as such;
- *	reactor 0's
  * @ns, @locks, @leases, @lease_timer, @alive_timer: reactor 0's; @ns is NULL unless the node serves the name space; @lock_turn,
  *	@lease_turn: has more waits for locks or leases tried, @mount_turn: more taken from mounts that end
  */
@@ -172,9 +164,6 @@ struct ddio_iop {
 	uint32_t nreactors;
 	struct reactor *reactors;
 	struct ddio_hash epochs;
-	struct ddio_hash path_opens, path_cuts;
-	uint32_t paths_all;
-	bool cuts_all;
 	struct ns *ns;
 	struct locks locks;
 	struct ddio_post lock_turn, lease_turn, mount_turn;

@@ -237,7 +237,6 @@ void server_free(struct ddio_iop *iop)
 	node_close(server);
 	ddio_hash_fini(&server->unproved_from);
 	ddio_hash_fini(&server->iop.epochs);
-	ddio_hash_fini(&server->iop.path_opens);
 	server_reactors_free(server);
 	ddio_tls_free(server->tls);
 	explicit_bzero(&server->iop.key, sizeof(server->iop.key));

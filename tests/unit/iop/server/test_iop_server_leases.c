@@ -228,59 +228,7 @@ static void test_gone(void)
 	ls_end(&l);
 }
 
-/* Asks for a lease to cut off what lies beyond the end: DDIO_FS_LEASED_*. */
-static uint32_t ls_cut(struct sc *c, uint64_t ino)
-{
-	struct ddio_msg_fs_lease x = { .ino = ino, .flags = DDIO_FS_LEASE_CUT };
-	struct ddio_msg_fs_leased out = { .flags = 0 };
-
-	SC_CALL(c, FS_LEASE, fs_lease, &x);
-	CU_ASSERT_EQUAL(c->status, DDIO_ST_OK);
-	CU_ASSERT_EQUAL(ddio_get_fs_leased(c->data, c->len, &out), 0);
-	return out.flags;
-}
-
-static uint32_t ls_extend(struct sc *c, uint64_t ino)
-{
-	struct ddio_msg_ns_size x = { .id = ino, .size = 8192 };
-
-	return SC_CALL(c, NS_EXTEND, ns_size, &x);
-}
-
-/*
- * Whoever uses libddio may have written beyond the end as long as its connection lasts: nothing is cut off.  One that comes anew, and
- * may have written before, is told once that its bytes may be gone.
- */
-static void test_cut_beside_paths(void)
-{
-	struct ddio_msg_ns_name name = { .path = "f" };
-	struct sc *path, *anew;
-	struct ls l;
-
-	ls_begin(&l);
-	/* It got all of its data while this mount alone had it open. */
-	CU_ASSERT_EQUAL(ls_cut(l.a, l.ino), DDIO_FS_LEASED_ALONE | DDIO_FS_LEASED_CLEAN);
-	ls_return(l.a, l.ino, l.lease);
-	path = sc_new(l.sw, 0);
-	CU_ASSERT_EQUAL(SC_CALL(path, NS_LOOKUP, ns_name, &name), DDIO_ST_OK);
-	CU_ASSERT_EQUAL(ls_cut(l.a, l.ino), 0);
-	/* It was known when nothing was cut. */
-	CU_ASSERT_EQUAL(ls_extend(path, l.ino), DDIO_ST_OK);
-	sc_free(path);
-	CU_ASSERT_EQUAL(ls_cut(l.a, l.ino) & DDIO_FS_LEASED_ALONE, DDIO_FS_LEASED_ALONE);
-	l.lease = ls_lease(l.a, l.ino);
-	ls_return(l.a, l.ino, l.lease);
-	sw_run(l.sw, 10 * MS);
-	anew = sc_new(l.sw, 0);
-	CU_ASSERT_EQUAL(ls_extend(anew, l.ino), DDIO_ST_IO);
-	CU_ASSERT_PTR_NOT_NULL(strstr(anew->text, "write it again"));
-	CU_ASSERT_EQUAL(ls_extend(anew, l.ino), DDIO_ST_OK);
-	sc_free(anew);
-	ls_end(&l);
-}
-
 static const struct ut_case cases[] = {
-	{ "none to cut beside libddio", test_cut_beside_paths },
 	{ "many that waited: others are answered", test_others },
 	{ "no lease while others stand in line", test_no_lease_in_line },
 	{ "a rename waits for two leases", test_two_leases },

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/fs/core/job.h"
-#include "cp/fs/data/end.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/set.h"
 #include "cp/fs/inode/guard.h"
@@ -18,8 +17,6 @@ struct allocate_job {
 	struct fsc_inode *inode;
 	int mode;
 	uint64_t from, to;
-	struct fsc_end_wait enter;
-	bool entered;
 	struct fsc_waiter waiter;
 	struct fsc_set set;
 	struct fsc_error error;
@@ -35,23 +32,13 @@ static void allocate_end(struct allocate_job *aj)
 	struct fsc_error error = aj->error;
 	struct ddio_fs_reply reply = { 0 };
 
-	if (aj->entered)
-		fsc_end_leave(aj->inode);
 	fsc_job_end(&aj->job, &error, &reply);
 }
-
-static void allocate_go(struct allocate_job *aj);
 
 static void allocate_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct allocate_job *aj = ddio_container_of(waiter, struct allocate_job, waiter);
 
-	/* The name server took this mount for dead meanwhile, and others may have cut the space off. */
-	if (error->err == -EAGAIN) {
-		aj->inode->again++;
-		allocate_go(aj);
-		return;
-	}
 	fsc_error_set(&aj->error, error->err, error->text);
 	allocate_end(aj);
 }
@@ -90,32 +77,6 @@ static void allocate_go(struct allocate_job *aj)
 	fsc_set_range(&aj->set, opcode, flags, aj->from, aj->to, false);
 }
 
-static void allocate_entered(struct fsc_end_wait *wait);
-
-/* Begins, or waits until it may make the file longer.  Bytes between the old end and the new one are to be zeros. */
-static void allocate_may(struct allocate_job *aj)
-{
-	bool behind = aj->to > aj->inode->size && !(aj->mode & MODE_KEEP_SIZE);
-
-	aj->enter.fn = allocate_entered;
-	if (behind)
-		aj->entered = fsc_end_enter(aj->inode, &aj->enter,
-					    aj->mode & MODE_ZERO_RANGE ? aj->from : aj->to, aj->to);
-	if (!behind || aj->entered)
-		allocate_go(aj);
-}
-
-static void allocate_entered(struct fsc_end_wait *wait)
-{
-	struct allocate_job *aj = ddio_container_of(wait, struct allocate_job, enter);
-
-	fsc_error_first(&aj->error, &wait->error);
-	if (aj->error.err)
-		allocate_end(aj);
-	else
-		allocate_may(aj);
-}
-
 static void allocate_marked(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct allocate_job *aj = ddio_container_of(waiter, struct allocate_job, waiter);
@@ -125,7 +86,7 @@ static void allocate_marked(struct fsc_waiter *waiter, const struct fsc_error *e
 		return;
 	}
 	aj->inode->has_data = true;
-	allocate_may(aj);
+	allocate_go(aj);
 }
 
 static int allocate_check(const struct allocate_job *aj)
@@ -153,7 +114,7 @@ static void allocate_run(struct fsc_job *job)
 	else if (!aj->inode->has_data)
 		fsc_inode_mark_has_data(aj->inode, &aj->waiter, allocate_marked);
 	else
-		allocate_may(aj);
+		allocate_go(aj);
 }
 
 void ddio_fs_allocate(struct ddio_fs_file *file, int mode, uint64_t offset, uint64_t len,

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cp/fs/core/job.h"
-#include "cp/fs/data/end.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/disks/set.h"
 #include "cp/fs/inode/guard.h"
@@ -22,8 +21,6 @@ struct copy_job {
 	struct ddio_fs_file *from, *to;
 	uint64_t from_at, to_at, len, copied;
 	struct fsc_sizer sizer;
-	struct fsc_end_wait enter;
-	bool entered;
 	struct fsc_waiter waiter;
 	struct fsc_set set;
 	struct fsc_error error;
@@ -41,8 +38,6 @@ static void copy_end(struct copy_job *cj)
 	struct ddio_fs_reply reply = { .value = cj->copied };
 	struct fsc_error error = cj->error;
 
-	if (cj->entered)
-		fsc_end_leave(cj->to->inode);
 	/* Some bytes were copied: the caller asks for the rest, and hears of the error then. */
 	if (cj->copied)
 		fsc_error_free(&error);
@@ -120,18 +115,10 @@ static bool copy_alike(const struct copy_job *cj)
 	return true;
 }
 
-static void copy_disks(struct copy_job *cj);
-
 static void copy_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct copy_job *cj = ddio_container_of(waiter, struct copy_job, waiter);
 
-	/* The name server took this mount for dead meanwhile, and others may have cut the bytes off. */
-	if (error->err == -EAGAIN) {
-		cj->to->inode->again++;
-		copy_disks(cj);
-		return;
-	}
 	fsc_error_set(&cj->error, error->err, error->text);
 	if (!cj->error.err)
 		cj->copied = cj->len;
@@ -200,31 +187,6 @@ static void copy_disks(struct copy_job *cj)
 	fsc_set_end(set);
 }
 
-static void copy_entered(struct fsc_end_wait *wait);
-
-/* Begins, or waits until it may make the file longer. */
-static void copy_may(struct copy_job *cj)
-{
-	struct fsc_inode *to = cj->to->inode;
-
-	cj->enter.fn = copy_entered;
-	if (cj->to_at + cj->len > to->size)
-		cj->entered = fsc_end_enter(to, &cj->enter, cj->to_at, cj->to_at + cj->len);
-	if (cj->entered || cj->to_at + cj->len <= to->size)
-		copy_disks(cj);
-}
-
-static void copy_entered(struct fsc_end_wait *wait)
-{
-	struct copy_job *cj = ddio_container_of(wait, struct copy_job, enter);
-
-	fsc_error_first(&cj->error, &wait->error);
-	if (cj->error.err)
-		copy_end(cj);
-	else
-		copy_may(cj);
-}
-
 static void copy_marked(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct copy_job *cj = ddio_container_of(waiter, struct copy_job, waiter);
@@ -235,7 +197,7 @@ static void copy_marked(struct fsc_waiter *waiter, const struct fsc_error *error
 		return;
 	}
 	cj->to->inode->has_data = true;
-	copy_may(cj);
+	copy_disks(cj);
 }
 
 /* On the target's reactor. */
@@ -254,7 +216,7 @@ static void copy_there(struct fsc_job *job)
 	} else if (!cj->to->inode->has_data) {
 		fsc_inode_mark_has_data(cj->to->inode, &cj->waiter, copy_marked);
 	} else {
-		copy_may(cj);
+		copy_disks(cj);
 	}
 }
 

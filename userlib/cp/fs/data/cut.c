@@ -14,14 +14,6 @@ struct cut_set {
 	struct fsc_cut *cut;
 };
 
-static void cut_end(struct fsc_cut *cut)
-{
-	if (cut->entered)
-		fsc_end_leave(cut->inode);
-	cut->entered = false;
-	cut->done(cut);
-}
-
 static void cut_take(struct fsc_ask *ask, const struct reply *reply)
 {
 	struct fsc_cut *cut = ddio_container_of(ask, struct fsc_cut, ask);
@@ -41,7 +33,7 @@ static void cut_done(struct fsc_ask *ask)
 	fsc_error_free(&ask->error);
 	if (!cut->error.err && cut->inode)
 		fsc_inode_learn(cut->inode, &cut->attr, 0);
-	cut_end(cut);
+	cut->done(cut);
 }
 
 static void cut_send(struct fsc_cut *cut)
@@ -49,7 +41,7 @@ static void cut_send(struct fsc_cut *cut)
 	ssize_t len;
 
 	if (cut->error.err) {
-		cut_end(cut);
+		cut->done(cut);
 		return;
 	}
 	len = ddio_put_fs_setattr(cut->payload, sizeof(cut->payload), &cut->msg);
@@ -90,32 +82,6 @@ static void cut_objects(struct fsc_cut *cut, uint64_t end)
 	fsc_set_range(&cs->set, DDIO_OP_OBJ_TRUNCATE, 0, 0, end, true);
 }
 
-static void cut_entered(struct fsc_end_wait *wait);
-
-/* What lies between the old end and the new one is to be zeros. */
-static void cut_longer(struct fsc_cut *cut)
-{
-	cut->enter.fn = cut_entered;
-	cut->entered = fsc_end_enter(cut->inode, &cut->enter, cut->msg.size, cut->msg.size);
-	if (!cut->entered)
-		return;
-	if (cut->inode->tail && cut->msg.size > cut->inode->size)
-		cut_objects(cut, cut->inode->size);
-	else
-		cut_send(cut);
-}
-
-static void cut_entered(struct fsc_end_wait *wait)
-{
-	struct fsc_cut *cut = ddio_container_of(wait, struct fsc_cut, enter);
-
-	fsc_error_first(&cut->error, &wait->error);
-	if (cut->error.err)
-		cut_end(cut);
-	else
-		cut_longer(cut);
-}
-
 /* Setting the size that the file already has frees what was allocated beyond its end. */
 static void cut_sized(struct fsc_sizer *sizer)
 {
@@ -129,11 +95,11 @@ static void cut_sized(struct fsc_sizer *sizer)
 	/* What has a name now is cut, whatever becomes of the name meanwhile. */
 	cut->msg.mask &= ~DDIO_FS_SET_NAMED;
 	if (cut->error.err)
-		cut_end(cut);
+		cut->done(cut);
 	else if (cut->msg.size < size || (cut->msg.size == size && sizer->attr.alloc))
 		cut_objects(cut, cut->msg.size);
-	else if (cut->msg.size > size)
-		cut_longer(cut);
+	else if (cut->inode->tail)
+		cut_objects(cut, size);
 	else
 		cut_send(cut);
 }
@@ -144,7 +110,7 @@ static void cut_flushed(struct fsc_waiter *waiter, const struct fsc_error *error
 
 	fsc_error_set(&cut->error, error->err, error->text);
 	if (cut->error.err)
-		cut_end(cut);
+		cut->done(cut);
 	else if (!(cut->msg.mask & DDIO_FS_SET_SIZE))
 		cut_send(cut);
 	else
@@ -155,7 +121,7 @@ void fsc_cut(struct fsc_cut *cut)
 {
 	if ((cut->msg.mask & DDIO_FS_SET_SIZE) && cut->msg.size > DDIO_MAX_FILE) {
 		fsc_error_set(&cut->error, -EFBIG, "the file would be too large");
-		cut_end(cut);
+		cut->done(cut);
 	} else if (cut->inode) {
 		/* Earlier writes are told first: their times must not replace those that are set. */
 		cut->waiter.fn = cut_flushed;

@@ -3,14 +3,12 @@
 #ifndef DDIO_CP_FS_CUT_H
 #define DDIO_CP_FS_CUT_H
 
-#include "cp/fs/data/end.h"
 #include "cp/fs/inode/size.h"
 
 /**
  * struct fsc_cut - setting attributes; of a size, the objects are cut first, then the name server is told
  * @inode: must be known if a size is set; NULL: no one here needs to know what is set
  * @home: where this goes on: the inode's reactor
- * @enter: it makes the file longer, and waits until it may; @entered: it may
  * @msg: to the name server
  * @attr: its answer, which the inode has learnt
  */
@@ -22,8 +20,6 @@ struct fsc_cut {
 	struct fsc_error error;
 	struct fsc_waiter waiter;
 	struct fsc_sizer sizer;
-	struct fsc_end_wait enter;
-	bool entered;
 	struct fsc_ask ask;
 	uint8_t payload[96];
 	void (*done)(struct fsc_cut *cut);

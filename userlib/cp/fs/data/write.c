@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include "cp/fs/core/job.h"
 #include "cp/fs/data/cut.h"
-#include "cp/fs/data/end.h"
 #include "cp/fs/data/file.h"
 #include "cp/fs/data/sync.h"
 #include "cp/fs/disks/io.h"
@@ -33,7 +32,6 @@ enum { APPEND_TRIES = 36 };
  * @inside: it ends inside the file, as far as is known
  * @leased: it is under way under the lease; @takes: how often that was asked for; @lease: waiting for it, or for the
  *	append before this one
- * @enter: it makes the file longer, and waits until it may; @entered: it may; @again: see struct fsc_inode
  * @retry: O_APPEND: the rest before a place is asked for once more
  * @ask, @place: O_APPEND: the name server says where; @placed: it has
  */
@@ -44,9 +42,8 @@ struct write_job {
 	struct fsc_io io;
 	struct fsc_sizer sizer;
 	uint32_t left;
-	bool inside, placed, leased, entered;
-	uint32_t takes, again;
-	struct fsc_end_wait enter;
+	bool inside, placed, leased;
+	uint32_t takes;
 	struct fsc_lease_wait lease;
 	struct fsc_retry retry;
 	uint64_t len;
@@ -92,8 +89,6 @@ static void write_end(struct write_job *wj)
 	struct sync_job *expected;
 
 	lease_leave(wj);
-	if (wj->entered)
-		fsc_end_leave(wj->inode);
 	expected = reply.value ? fsc_sync_expect(wj->inode) : NULL;
 	/* The nodes expect it as well: their disks are at work while the caller hears of the write. */
 	fsc_job_end(&wj->job, &wj->error, &reply);
@@ -101,27 +96,16 @@ static void write_end(struct write_job *wj)
 		fsc_sync_expected(expected);
 }
 
-/* The bytes are written once more. */
-static void write_again(struct write_job *wj)
-{
-	lease_leave(wj);
-	write_go(wj);
-}
+static void write_move(struct write_job *wj, uint64_t at);
 
 /* The name server's answer shows the size, too: a write that was told at once did not ask for that before. */
 static void write_told(struct fsc_waiter *waiter, const struct fsc_error *error)
 {
 	struct write_job *wj = ddio_container_of(waiter, struct write_job, waiter);
 
-	/* The name server took this mount for dead meanwhile, and others may have cut the bytes off. */
-	if (error->err == -EAGAIN) {
-		wj->inode->again++;
-		write_again(wj);
-		return;
-	}
 	fsc_error_set(&wj->error, error->err, error->text);
 	if (!wj->error.err && wj->inside && wj->io.end > wj->inode->size)
-		write_again(wj);
+		write_move(wj, wj->io.end - wj->len);
 	else
 		write_end(wj);
 }
@@ -179,7 +163,8 @@ static void append_undo(struct write_job *wj)
 static void write_redo(struct write_job *wj)
 {
 	wj->inode->tail = true;
-	write_again(wj);
+	lease_leave(wj);
+	write_go(wj);
 }
 
 static void write_put(struct write_job *wj)
@@ -208,8 +193,8 @@ static void write_put(struct write_job *wj)
 			append_undo(wj);
 		else
 			write_end(wj);
-	} else if (behind && (wj->inside || wj->again != inode->again)) {
-		write_again(wj);
+	} else if (behind && wj->inside) {
+		write_move(wj, wj->io.end - wj->len);
 	} else if (behind) {
 		wj->waiter.end = wj->io.end;
 		wj->waiter.flags = DDIO_FS_WROTE_TIMES;
@@ -350,41 +335,10 @@ static void append_lease(struct fsc_lease_wait *wait)
 		append_place(wj);
 }
 
-static void write_entered(struct fsc_end_wait *wait)
-{
-	struct write_job *wj = ddio_container_of(wait, struct write_job, enter);
-
-	fsc_error_first(&wj->error, &wait->error);
-	if (wj->error.err)
-		write_end(wj);
-	else
-		write_go(wj);
-}
-
-/* Returns true if it lies within the file, as far as is known, or may make it longer now; otherwise it waits. */
-static bool write_may(struct write_job *wj)
-{
-	struct fsc_inode *inode = wj->inode;
-	bool append = wj->file->flags & O_APPEND;
-
-	if (!wj->entered && (append || wj->io.end > inode->size)) {
-		wj->enter.fn = write_entered;
-		wj->entered =
-			append ? fsc_end_enter(inode, &wj->enter, inode->size, inode->size)
-			       : fsc_end_enter(inode, &wj->enter, wj->io.end - wj->len, wj->io.end);
-		if (!wj->entered)
-			return false;
-	}
-	wj->again = inode->again;
-	return true;
-}
-
 static void write_go(struct write_job *wj)
 {
 	struct fsc_inode *inode = wj->inode;
 
-	if (!write_may(wj))
-		return;
 	if (fsc_lease_usable(inode)) {
 		write_leased(wj);
 	} else if (!(wj->file->flags & O_APPEND)) {

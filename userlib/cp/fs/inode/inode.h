@@ -14,9 +14,6 @@
  * @uses: what is under way under it
  * @returning: struct return_job of the name server's wish to have it back, which came at @recalled; @sent: it is under way
  * @taking: it is being asked for; @waits: struct fsc_lease_wait.link: those who want it
- * @alone: while it lasts nobody else can have bytes beyond the end; @again: that was not known, and is to be asked again; @sure: it
- *	was asked; @err: it could not be
- * @clean: under this one what lay beyond the end was cut off
  * @writes: how many there were without it; @after: when it is worth asking for again
  * @appending: an append has its place; @appends: struct fsc_lease_wait.link: those that come after it
  * @solid, @solid_end: blocks here were written under the lease, so more writes there take up no more bytes
@@ -28,9 +25,7 @@ struct fsc_lease {
 	uint64_t number;
 	uint32_t epoch, releases, uses;
 	struct return_job *returning;
-	bool sent, taking, appending, wrote, known, alone, again, sure;
-	int err;
-	uint64_t clean;
+	bool sent, taking, appending, wrote, known;
 	uint32_t writes;
 	uint64_t recalled, after, pend;
 	uint64_t solid, solid_end, alloc, unsure, counted;
@@ -68,8 +63,6 @@ struct fsc_habit {
  * @has_data: the name server knows that the file has, or had, data
  * @gone: the name server does not know the inode any more; read by reactor 0, too
  * @tail: a write that failed may have left bytes beyond the file's end
- * @beyond: how many jobs may put bytes beyond the end, and leave no gap up to @reach; @cutting: what lies there is to be cut off, or is being; @enters: struct
- *	fsc_end_wait.link: jobs that wait for that; @again: how often bytes beyond the end had to be written once more
  * @attr: attributes as the name server told them last; @attr_meta: see struct ddio_fs.meta, when that was asked for
  * @dirty: written inside its end, and the name server has not been told; read by reactor 0, too
  * @untold: written beyond its end, under the lease, and the name server has not answered yet; read by reactor 0, too
@@ -104,10 +97,7 @@ struct fsc_inode {
 	bool known, fixed;
 	struct ddio_file_record rec;
 	uint64_t change, size, asked;
-	bool has_data, tail, sparse, cutting;
-	uint32_t beyond, again;
-	uint64_t reach;
-	struct ddio_list enters;
+	bool has_data, tail, sparse;
 	struct ddio_fs_attr attr;
 	uint64_t attr_meta;
 	atomic_bool gone, dirty, untold;

@@ -21,7 +21,6 @@ void fsc_lease_init(struct fsc_inode *inode)
 {
 	ddio_list_init(&inode->lease.waits);
 	ddio_list_init(&inode->lease.appends);
-	ddio_list_init(&inode->enters);
 }
 
 static bool is_recent(const struct fsc_inode *inode, uint64_t since)
@@ -235,15 +234,9 @@ static void take_install(struct take_job *tj)
 
 	l->taking = false;
 	l->after = ddio_env_now(inode->r->env) + AGAIN_NS;
-	l->err = tj->ask.error.err;
-	if (!l->err) {
+	if (!tj->ask.error.err) {
 		fsc_inode_learn(inode, &tj->leased.attr, tj->ask.meta);
 		l->number = tj->leased.lease;
-		l->alone = tj->leased.flags & DDIO_FS_LEASED_ALONE;
-		l->again = tj->leased.flags & DDIO_FS_LEASED_AGAIN;
-		if (tj->leased.flags & DDIO_FS_LEASED_CLEAN)
-			l->clean = l->number;
-		l->sure = tj->flags & DDIO_FS_LEASE_CUT;
 		l->known = false;
 		l->epoch = tj->epoch;
 		l->releases = tj->releases;
@@ -305,18 +298,6 @@ static void take_flushed(struct fsc_waiter *waiter, const struct fsc_error *erro
 	fsc_job_go(&tj->job, tj->inode->r, &tj->job.fs->reactor[0], take_ask);
 }
 
-static uint32_t take_flags(const struct fsc_inode *inode)
-{
-	const struct fsc_lease_wait *wait;
-
-	if (ddio_list_empty(&inode->lease.waits))
-		return DDIO_FS_LEASE_ALONE;
-	ddio_list_for_each_entry(wait, &inode->lease.waits, link)
-		if (!wait->cut)
-			return 0;
-	return DDIO_FS_LEASE_CUT;
-}
-
 /* What is due under an earlier lease is told first: only then does the name server answer with the size. */
 static void take_begin(struct fsc_inode *inode)
 {
@@ -324,13 +305,12 @@ static void take_begin(struct fsc_inode *inode)
 
 	if (!tj) {
 		inode->lease.number = 0;
-		inode->lease.err = -ENOMEM;
 		waits_wake(inode);
 		return;
 	}
 	inode->lease.taking = true;
 	tj->inode = inode;
-	tj->flags = take_flags(inode);
+	tj->flags = ddio_list_empty(&inode->lease.waits) ? DDIO_FS_LEASE_ALONE : 0;
 	tj->waiter.fn = take_flushed;
 	fsc_inode_flush(inode, &tj->waiter);
 }

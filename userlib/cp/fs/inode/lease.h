@@ -11,12 +11,10 @@
 
 /**
  * struct fsc_lease_wait - somebody who wants the lease
- * @cut: to cut off what lies beyond the end: struct fsc_lease.alone and @again tell more
  * @fn: called when it is there, or the mount does not get it, which fsc_lease_usable() tells; perhaps inside
  */
 struct fsc_lease_wait {
 	struct ddio_list link;
-	bool cut;
 	void (*fn)(struct fsc_lease_wait *wait);
 };
 
