@@ -314,10 +314,11 @@ check "no back end at all: ddio mpi says so" unserved echo ran
 # The cluster is gone: an open of a file below its mount says so, and not what an MPI makes of it.
 silent_mount() {
 	local mpi=$1 N=2 BOUND=$((60 * DDIO_PATIENCE)) PRELOAD=$library said=$dir/said.silent.$1
-	launch "$top/build/tests/mpiio/$mpi/opens" "$dir/m/silent" >"$said" 2>"$said.text"
+	launch "$top/build/tests/mpiio/$mpi/opens" "$dir/silent/file" >"$said" 2>"$said.text"
 	grep -q 'below a mount of ddio that does not answer' "$said.text" && ! grep -qi 'romio\|ADIO\|ompio' "$said.text" ||
 		{ cat "$said" "$said.text"; return 1; }
 }
+check "another mount" mount_at silent
 "$ddio" stop --dir "$dir/c" >/dev/null 2>&1
 for mpi in mpich openmpi; do
 	[ ! -x "build/tests/mpiio/$mpi/opens" ] || check "$mpi, the cluster is gone: ddio says so" silent_mount $mpi

@@ -62,9 +62,9 @@ all_names() {
 	[ -z "$wrong" ] || echo "$wrong"
 	[ ! -e out2 ] || not_ok "$1: a failed export left a file"
 	check "$1: ... and nothing is changed" [ "$(names_in)" = "$(expected "${good[@]}")" ]
-	check "$1: mkdir" "$ddio" mkdir -- 'd d' $'d d/e\te'
+	check "$1: mkdir" "$ddio" mkdir -- 'd d' $'d d/e\tx'
 	check "$1: a slash at the end puts it in there" "$ddio" import -- ./-dash 'd d/'
-	check "$1: ... under its own name" [ "$(names_in 'd d')" = "$(expected -dash $'e\te/')" ]
+	check "$1: ... under its own name" [ "$(names_in 'd d')" = "$(expected -dash $'e\tx/')" ]
 	check "$1: export goes into a directory" "$ddio" export --force -- 'd d/-dash' .
 	check "$1: clone and snap" eval '"$ddio" clone -- "line
 break" "d d/clo
