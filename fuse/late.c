@@ -481,11 +481,13 @@ static void answer(struct mount *m, const struct candidate *c, uint64_t now)
 
 void late_look(struct mount *m)
 {
-	uint64_t now = clock_ns(), n = 0, i;
 	struct candidate *list = NULL;
+	uint64_t now, n = 0, i;
 	struct request *r;
 
 	pthread_mutex_lock(&m->lock);
+	/* No request of the list began later. */
+	now = clock_ns();
 	m->late.stuck = false;
 	for (r = m->late.all; r; r = r->all)
 		m->late.stuck |= is_stuck(r, now);
