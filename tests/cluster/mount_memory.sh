@@ -38,7 +38,8 @@ check "small files" all small
 check "forget" eval 'echo 2 >/proc/sys/vm/drop_caches'
 echo "at the beginning $began KB, at most $(kb VmHWM) KB, now $(kb VmRSS) KB"
 check "more memory was needed" [ "$(kb VmHWM)" -ge $((began + 24 * 1024)) ]
-check "it is given back" soon at_most $((began + 12 * 1024))
+# 3 MB of it are tables of names and of threads, of a fixed size, that were not touched at the beginning.
+check "it is given back" soon at_most $((began + 15 * 1024))
 echo "in the end $(kb VmRSS) KB"
 check "it still works" large 1
 check "unmount" unmount m

@@ -62,9 +62,7 @@ static int walk(struct place *p, const char *command)
 		if (n >= (int)sizeof(part))
 			return cmd_fail(command, -ENAMETOOLONG, "%s", p->name), -ENAMETOOLONG;
 		if (look_up(p, part, &q))
-			return cmd_fail(command, 0, "%.*s: %s", (int)(slash - p->name), p->name,
-					q.text),
-			       q.err;
+			return cmd_fail(command, 0, "%s: %s", p->name, q.text), q.err;
 		if (!S_ISDIR(q.attr.mode))
 			return cmd_fail(command, -ENOTDIR, "%.*s", (int)(slash - p->name), p->name),
 			       -ENOTDIR;
