@@ -188,7 +188,7 @@ struct ddio_msg_fs_wrote {
 #define DDIO_FS_WROTE_TIMES 0x2u     /* modified now */
 #define DDIO_FS_WROTE_KILL_SUID 0x4u /* as DDIO_FS_KILL_SUID */
 /*
- * Feature LEASE: written under @lease, last at @mtime; refused (CANCELLED) if the mount does not hold that any more, the
+ * Written under @lease, last at @mtime; refused (CANCELLED) if the mount does not hold that any more, the
  * inode has changed since the attributes with the change @since, and somebody else may have changed its data
  */
 #define DDIO_FS_WROTE_LEASED 0x8u
